@@ -1,0 +1,1 @@
+"""What users see: the models of the API, names, labels, reasons. No I/O."""
