@@ -1,0 +1,1 @@
+"""An operator for SGLang elastic expert-parallel groups on Kubernetes."""

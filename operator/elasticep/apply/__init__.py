@@ -1,0 +1,1 @@
+"""Carrying out what was planned, and reporting it. Decides nothing."""

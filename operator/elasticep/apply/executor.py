@@ -1,0 +1,130 @@
+"""One function per action. Each can be carried out twice without harm."""
+
+import base64
+import secrets
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from elasticep.api import names
+from elasticep.apply.refusals import refused_by_api_server, refused_by_engine
+from elasticep.control.client import EngineClient, Refused
+from elasticep.kube.port import (
+    PODS,
+    SECRETS,
+    SERVICES,
+    AlreadyExistsError,
+    ForbiddenError,
+    InvalidError,
+    Kube,
+    Manifest,
+)
+from elasticep.plan.actions import (
+    Action,
+    ApplyService,
+    CreateAdminKey,
+    CreatePod,
+    DeletePod,
+    RequestScale,
+    SendTraffic,
+)
+from elasticep.world.key import Key
+from elasticep.world.snapshot import Refusal
+
+_KEY_BYTES = 32
+
+
+@dataclass(frozen=True, kw_only=True)
+class Executor:
+    """Does what a plan says, with exact names and UIDs, in the plan's order."""
+
+    kube: Kube
+    count_pod: Callable[[str], None]
+    """Told the role of every pod that was made."""
+
+    async def carry_out(
+        self, actions: Iterable[Action], *, key: Key, engine: EngineClient | None
+    ) -> tuple[Refusal, ...]:
+        """Carry out the actions, up to the first one that is refused.
+
+        Returns:
+            The refusal, if there was one: words for the planner to explain.
+
+        Raises:
+            KubeError: trouble that passes by itself; the same plan is made and tried again.
+        """
+        for action in actions:
+            refusal = await self._carry_out(action, key, engine)
+            if refusal is not None:
+                return (refusal,)
+        return ()
+
+    async def _carry_out(
+        self, action: Action, key: Key, engine: EngineClient | None
+    ) -> Refusal | None:
+        match action:
+            case CreatePod(manifest=manifest):
+                return await self._create_pod(manifest)
+            case DeletePod(name=name, uid=uid):
+                await self.kube.delete(PODS, key.namespace, name, uid=uid)
+            case RequestScale(target=target):
+                return await _request_scale(engine, target)
+            case SendTraffic(pod=pod, uid=uid):
+                await self._send_traffic(key, pod, uid)
+            case ApplyService(manifest=manifest):
+                return await self._apply_service(manifest)
+            case CreateAdminKey(manifest=manifest):
+                return await self._create_admin_key(manifest)
+        return None
+
+    async def _create_pod(self, manifest: Manifest) -> Refusal | None:
+        try:
+            await self.kube.create(PODS, manifest)
+        except AlreadyExistsError:
+            # One of an earlier life on its way out, or made by a request whose answer was lost:
+            # the next look tells.
+            return None
+        except (ForbiddenError, InvalidError) as error:
+            return refused_by_api_server("CreatePod", manifest, error)
+        self.count_pod(manifest["metadata"]["labels"][names.LABEL_ROLE])
+        return None
+
+    async def _apply_service(self, manifest: Manifest) -> Refusal | None:
+        try:
+            await self.kube.apply(SERVICES, manifest, manager=names.FIELD_MANAGER)
+        except (ForbiddenError, InvalidError) as error:
+            return refused_by_api_server("ApplyService", manifest, error)
+        return None
+
+    async def _create_admin_key(self, manifest: Manifest) -> Refusal | None:
+        generated = base64.b64encode(secrets.token_urlsafe(_KEY_BYTES).encode()).decode()
+        try:
+            await self.kube.create(
+                SECRETS, {**manifest, "data": {names.ADMIN_KEY_FIELD: generated}}
+            )
+        except AlreadyExistsError:
+            return None
+        except (ForbiddenError, InvalidError) as error:
+            return refused_by_api_server("CreateAdminKey", manifest, error)
+        return None
+
+    async def _send_traffic(self, key: Key, pod: str, uid: str) -> None:
+        label = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "name": pod,
+                "namespace": key.namespace,
+                "uid": uid,
+                "labels": {names.LABEL_SERVING: "true"},
+            },
+        }
+        await self.kube.apply(PODS, label, manager=names.FIELD_MANAGER)
+
+
+async def _request_scale(engine: EngineClient | None, target: int) -> Refusal | None:
+    if engine is None:
+        return None
+    answer = await engine.request_scale(target)
+    # Accepted, busy and no answer at all look alike from here: only the engine's own state,
+    # at the next look, tells what happened.
+    return refused_by_engine(target, answer) if isinstance(answer, Refused) else None

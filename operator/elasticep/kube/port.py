@@ -1,0 +1,100 @@
+"""What the operator needs of an API server: eight verbs, plain dicts, named errors."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+Manifest = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resource:
+    """One kind of object, as its URL spells it."""
+
+    group: str
+    """The API group; empty for the core group."""
+    version: str
+    plural: str
+    kind: str
+
+
+GROUPS = Resource(
+    group="elasticep.dev", version="v1alpha1", plural="elasticepgroups", kind="ElasticEPGroup"
+)
+PODS = Resource(group="", version="v1", plural="pods", kind="Pod")
+SERVICES = Resource(group="", version="v1", plural="services", kind="Service")
+SECRETS = Resource(group="", version="v1", plural="secrets", kind="Secret")
+EVENTS = Resource(group="events.k8s.io", version="v1", plural="events", kind="Event")
+LEASES = Resource(group="coordination.k8s.io", version="v1", plural="leases", kind="Lease")
+
+
+class KubeError(Exception):
+    """The API server did not do what was asked.
+
+    Attributes:
+        code: the HTTP status, 0 when there was no answer.
+        reason: the machine-readable word of the answer.
+        message: the sentence of the answer.
+    """
+
+    def __init__(self, code: int, reason: str, message: str) -> None:
+        super().__init__(f"{message} ({code} {reason})")
+        self.code = code
+        self.reason = reason
+        self.message = message
+
+
+class NotFoundError(KubeError):
+    """The object, or its kind, does not exist."""
+
+
+class AlreadyExistsError(KubeError):
+    """An object of that name exists."""
+
+
+class ConflictError(KubeError):
+    """The object is another one, or a newer one, than the request was made for."""
+
+
+class ForbiddenError(KubeError):
+    """The request is not allowed: permissions, a quota, or a policy."""
+
+
+class InvalidError(KubeError):
+    """The object is not well formed."""
+
+
+class UnavailableError(KubeError):
+    """No answer, or one that says to come back later. Nothing is known of the outcome."""
+
+
+class Kube(Protocol):
+    """An API server. Every call raises a `KubeError` when it is not done."""
+
+    async def get(self, resource: Resource, namespace: str, name: str) -> dict[str, Any]:
+        """Read one object, live."""
+
+    async def list(
+        self, resource: Resource, *, namespace: str | None = None, labels: str = ""
+    ) -> list[dict[str, Any]]:
+        """Read every object with these labels, live; of all namespaces when none is given."""
+
+    async def create(self, resource: Resource, manifest: Manifest) -> dict[str, Any]:
+        """Make an object under the very name that its manifest gives."""
+
+    async def replace(self, resource: Resource, manifest: Manifest) -> dict[str, Any]:
+        """Write the whole object over the version that its manifest was read at."""
+
+    async def apply(
+        self, resource: Resource, manifest: Manifest, *, manager: str, subresource: str = ""
+    ) -> dict[str, Any]:
+        """Server-side apply, taking over the fields from whoever else set them."""
+
+    async def delete(self, resource: Resource, namespace: str, name: str, *, uid: str) -> None:
+        """Delete that very object. It is no error when it is gone already."""
+
+    async def previous_log(self, namespace: str, pod: str, container: str) -> str:
+        """The tail of the log of a container's life before the present one."""
+
+    async def close(self) -> None:
+        """Let go of every connection."""

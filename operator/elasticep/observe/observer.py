@@ -1,0 +1,181 @@
+"""One look at one group, into one snapshot."""
+
+import asyncio
+import base64
+import binascii
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import aiohttp
+
+from elasticep.api import names
+from elasticep.api.models import GroupSpec
+from elasticep.api.reading import SpecUnreadableError, read_spec, read_status
+from elasticep.control.client import EngineClient
+from elasticep.kube.port import GROUPS, PODS, SECRETS, SERVICES, Kube, NotFoundError, Resource
+from elasticep.observe.pods import controller_uid, read_pod
+from elasticep.plan.pods import admin_key_reference
+from elasticep.plan.view import View
+from elasticep.world.engine import (
+    NOT_TRIED,
+    Completion,
+    EngineState,
+    EngineUnknown,
+)
+from elasticep.world.key import Key
+from elasticep.world.snapshot import Existing, Group, Snapshot, SpecProblem
+
+_TRIES = 3
+"""One lost packet must not make a serving group look unreachable."""
+
+_BETWEEN_TRIES_SECONDS = 0.2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observation:
+    """The snapshot, and the way to the engine that it speaks of."""
+
+    snapshot: Snapshot
+    engine: EngineClient | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observer:
+    """Reads what a decision needs; every read is live."""
+
+    kube: Kube
+    session: aiohttp.ClientSession
+    now: Callable[[], datetime]
+    count_nudge: Callable[[], None]
+
+    async def observe(self, key: Key) -> Observation | None:
+        """What is known of a group; nothing when it does not exist.
+
+        Raises:
+            KubeError: the API server could not be read.
+        """
+        try:
+            raw = await self.kube.get(GROUPS, key.namespace, key.name)
+        except NotFoundError:
+            return None
+        group = _read_group(raw)
+        spec = group.spec if isinstance(group.spec, GroupSpec) else None
+        secret_name = _admin_key_secret_name(group, spec)
+        pods, service, secret = await asyncio.gather(
+            self.kube.list(PODS, namespace=key.namespace, labels=names.pod_selector(key.name)),
+            self._existing(SERVICES, key, names.service(key.name)),
+            self._existing(SECRETS, key, secret_name),
+        )
+        snapshot = Snapshot(
+            group=group,
+            pods=tuple(read_pod(pod) for pod in pods if controller_uid(pod) == group.uid),
+            now=self.now(),
+            engine=EngineUnknown(reason="LeaderStarting", message="the leader is not running yet"),
+            service=service,
+            admin_key_secret=secret,
+        )
+        if spec is None:
+            return Observation(snapshot=snapshot, engine=None)
+        return await self._with_engine(View.of(snapshot, spec))
+
+    async def _existing(self, resource: Resource, key: Key, name: str) -> Existing | None:
+        try:
+            raw = await self.kube.get(resource, key.namespace, name)
+        except NotFoundError:
+            return None
+        return Existing(owner_uid=controller_uid(raw), content=raw)
+
+    async def _with_engine(self, view: View) -> Observation:
+        leader, snapshot = view.leader, view.snapshot
+        if leader is None or view.life is None or not leader.ip:
+            return Observation(snapshot=snapshot, engine=None)
+        key = _admin_key(view)
+        if key is None:
+            name, field = admin_key_reference(view.blueprint)
+            message = (
+                f"Secret {name} has no key {field!r}: create it, or correct "
+                "spec.engine.adminKeySecretRef"
+            )
+            unknown = EngineUnknown(reason="AdminKeyMissing", message=message)
+            return Observation(snapshot=_heard(snapshot, unknown), engine=None)
+        host = f"[{leader.ip}]" if ":" in leader.ip else leader.ip
+        url = f"http://{host}:{view.spec.engine.port}"
+        client = EngineClient(session=self.session, url=url, admin_key=key)
+        state, completion = await self._ask(client, view)
+        return Observation(snapshot=_heard(snapshot, state, completion), engine=client)
+
+    async def _ask(
+        self, client: EngineClient, view: View
+    ) -> tuple[EngineState | EngineUnknown, Completion]:
+        """The engine's state, and while an operation runs a completion.
+
+        Every step of a scale waits for a forward pass of the leader, so an idle leader gets one
+        request before it is asked. What counts as proof is a completion after the state that
+        shows the new size, never the one before.
+        """
+        operation = view.memory.operation
+        if operation is None:
+            return await self._patient_state(client, view), NOT_TRIED
+        self.count_nudge()
+        await client.complete()
+        state = await self._patient_state(client, view)
+        if isinstance(state, EngineState) and state.effective == operation.to:
+            return state, await client.complete()
+        return state, NOT_TRIED
+
+    async def _patient_state(self, client: EngineClient, view: View) -> EngineState | EngineUnknown:
+        tries = _TRIES if view.leader is not None and view.leader.ready else 1
+        state = await client.state()
+        for _ in range(tries - 1):
+            if isinstance(state, EngineState):
+                break
+            await asyncio.sleep(_BETWEEN_TRIES_SECONDS)
+            state = await client.state()
+        return state
+
+
+def _read_group(raw: dict[str, Any]) -> Group:
+    metadata = raw["metadata"]
+    spec: GroupSpec | SpecProblem
+    try:
+        spec = read_spec(raw)
+    except SpecUnreadableError as problem:
+        spec = SpecProblem(message=str(problem))
+    return Group(
+        namespace=metadata["namespace"],
+        name=metadata["name"],
+        uid=metadata["uid"],
+        generation=metadata["generation"],
+        resource_version=metadata["resourceVersion"],
+        spec=spec,
+        status=read_status(raw),
+        deleting="deletionTimestamp" in metadata,
+    )
+
+
+def _admin_key_secret_name(group: Group, spec: GroupSpec | None) -> str:
+    if spec is not None and spec.engine.admin_key_secret_ref is not None:
+        return spec.engine.admin_key_secret_ref.name
+    return names.admin_key_secret(group.name)
+
+
+def _admin_key(view: View) -> str | None:
+    secret = view.snapshot.admin_key_secret
+    _, field = admin_key_reference(view.blueprint)
+    encoded = (secret.content.get("data") or {}).get(field) if secret else None
+    if not encoded:
+        return None
+    try:
+        return base64.b64decode(encoded, validate=True).decode().strip()
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+
+
+def _heard(
+    snapshot: Snapshot,
+    state: EngineState | EngineUnknown,
+    completion: Completion = NOT_TRIED,
+) -> Snapshot:
+    return replace(snapshot, engine=state, completion=completion)

@@ -1,0 +1,60 @@
+"""What a plan may ask for. Each action says why: log, event and condition share the words."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Manifest = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateAdminKey:
+    """Make the Secret of ``manifest`` with a fresh random key in it."""
+
+    manifest: Manifest
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApplyService:
+    """Bring the Service to what ``manifest`` says."""
+
+    manifest: Manifest
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreatePod:
+    """Make one pod under the very name that its manifest gives."""
+
+    manifest: Manifest
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeletePod:
+    """Delete that very pod: another one under the same name is left alone."""
+
+    name: str
+    uid: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SendTraffic:
+    """Let the Service select this leader pod."""
+
+    pod: str
+    uid: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestScale:
+    """Ask the engine to serve with ``target`` ranks. Planned only with the operation in status."""
+
+    target: int
+    why: str
+
+
+Action = CreateAdminKey | ApplyService | CreatePod | DeletePod | SendTraffic | RequestScale

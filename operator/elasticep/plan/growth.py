@@ -1,0 +1,233 @@
+"""The scale-up: one joiner, one operation at a time, the engine's answer the only truth."""
+
+from datetime import timedelta
+
+from elasticep.api.models import OperationStatus
+from elasticep.engine.crash_signatures import classify_text
+from elasticep.plan import back_off, pods
+from elasticep.plan.actions import CreatePod, DeletePod, RequestScale
+from elasticep.plan.decision import Decision, Reason
+from elasticep.plan.leader import WAITING_POLL, backing_off, restart
+from elasticep.plan.view import View
+from elasticep.plan.waiting import why_waiting
+from elasticep.world.engine import CompletionSucceeded, EngineState
+from elasticep.world.pods import Pod
+
+RECORDED = "Recorded"
+"""The operation is in status; whether the engine has been asked is not known."""
+
+OPERATION_POLL = timedelta(milliseconds=250)
+_LOADING_MARGIN = timedelta(seconds=60)
+"""How long past the engine's own timeout we wait for its verdict."""
+
+
+def follow_operation(view: View, engine: EngineState) -> Decision | View:
+    """The operation in flight, one step on; the view without it once it is settled."""
+    view = _adopt_operation(view, engine)
+    operation = view.memory.operation
+    if operation is None:
+        return view
+    if engine.effective == operation.to:
+        if isinstance(view.snapshot.completion, CompletionSucceeded):
+            return view.without_operation()
+        return _keep_following(view, operation, phase="ProvingServing")
+    if not engine.quiet:
+        return _keep_following(view, operation, phase=engine.phase)
+    if operation.phase != RECORDED:
+        return _fail(view, engine, operation)
+    return _request(view, engine, operation)
+
+
+def grow(view: View, engine: EngineState) -> Decision | None:
+    """The next joiner, when ranks are missing and nothing is in flight."""
+    if view.desired <= engine.effective:
+        return None
+    if back_off.holds(
+        view.memory.failures, now=view.snapshot.now, template_hash=view.template_hash
+    ):
+        return backing_off(view)
+    joiner = view.joiner_at(engine.effective)
+    if joiner is None:
+        return _create_joiner(view, engine.effective)
+    if joiner.dead:
+        return _fail_joiner(view, joiner)
+    if not _engine_started(joiner):
+        reason = why_waiting(joiner)
+        limit = None if reason.word in _ON_THE_WAY else reason
+        return Decision(reason=reason, memory=view.memory, limit=limit, look_again=WAITING_POLL)
+    return _record(view, engine, joiner)
+
+
+_ON_THE_WAY = frozenset({"PodPending", "ContainersStarting"})
+
+
+def trim(view: View, engine: EngineState) -> Decision | None:
+    """No joiner is left that has not joined and is not wanted: a change of mind costs nothing."""
+    operation = view.memory.operation
+    awaited = operation.from_ if operation else engine.effective
+    wanted = operation is not None or view.desired > engine.effective
+    surplus = [
+        pod
+        for pod in view.joiners
+        if pod.offset > awaited or (pod.offset == awaited and not wanted)
+    ]
+    if not surplus:
+        return None
+    reason = Reason(
+        word="RemovingSurplusJoiner",
+        message=f"joiner {surplus[0].name} has not joined and is not wanted any more",
+    )
+    return Decision(
+        reason=reason,
+        memory=view.memory,
+        actions=tuple(DeletePod(name=p.name, uid=p.uid, why=reason.message) for p in surplus),
+    )
+
+
+def _adopt_operation(view: View, engine: EngineState) -> View:
+    """An operation that the engine runs and status does not know is followed like our own."""
+    if view.memory.operation is not None or engine.pending is None:
+        return view
+    found = _operation(view, from_=engine.effective, to=engine.pending)
+    return view.remember(operation=found.model_copy(update={"phase": engine.phase}))
+
+
+def _record(view: View, engine: EngineState, joiner: Pod) -> Decision:
+    operation = _operation(
+        view, from_=engine.effective, to=engine.effective + view.spec.joiner.ranks
+    )
+    view = view.remember(operation=operation)
+    return _ask(view, operation, why=f"joiner {joiner.name} is starting")
+
+
+def _operation(view: View, *, from_: int, to: int) -> OperationStatus:
+    now = view.snapshot.now
+    timeout = timedelta(seconds=view.spec.engine.scale_timeout_seconds)
+    return OperationStatus(
+        from_=from_,
+        to=to,
+        phase=RECORDED,
+        started_at=now,
+        deadline=now + timeout + _LOADING_MARGIN,
+        message=f"EP size {from_} → {to}",
+    )
+
+
+def _request(view: View, engine: EngineState, operation: OperationStatus) -> Decision:
+    """On record, and the engine is idle at the old size: it has not been asked, or not heard.
+
+    Asking for an absolute size again is safe then: had it been accepted in between, the answer
+    is 409 or 400, never a second operation.
+    """
+    joiner = view.joiner_at(operation.from_)
+    wanted = view.desired >= operation.to and engine.effective == operation.from_
+    if not wanted or joiner is None or not _engine_started(joiner):
+        reason = Reason(
+            word="OperationDropped",
+            message=f"{operation.message} was never requested and is not wanted any more",
+        )
+        return Decision(
+            reason=reason, memory=view.without_operation().memory, look_again=OPERATION_POLL
+        )
+    return _ask(view, operation, why=f"joiner {joiner.name} is starting")
+
+
+def _ask(view: View, operation: OperationStatus, *, why: str) -> Decision:
+    return Decision(
+        reason=Reason(word="ScalingUp", message=operation.message),
+        memory=view.memory,
+        actions=(RequestScale(target=operation.to, why=why),),
+        look_again=OPERATION_POLL,
+    )
+
+
+def _keep_following(view: View, operation: OperationStatus, *, phase: str) -> Decision:
+    if view.snapshot.now > operation.deadline:
+        message = f"{operation.message} passed its deadline in phase {phase}"
+        return restart(view, Reason(word="OperationOverdue", message=message))
+    actions: tuple[CreatePod, ...] = ()
+    effective = view.engine.effective if view.engine else operation.from_
+    if effective < operation.to and view.joiner_at(operation.from_) is None:
+        # No request can cancel it, so a joiner that went away is made again.
+        actions = (_joiner(view, operation.from_),)
+    followed = operation.model_copy(update={"phase": phase})
+    return Decision(
+        reason=Reason(word="ScalingUp", message=f"{operation.message}: {phase}"),
+        memory=view.remember(operation=followed).memory,
+        actions=actions,
+        look_again=OPERATION_POLL,
+    )
+
+
+def _fail(view: View, engine: EngineState, operation: OperationStatus) -> Decision:
+    words = engine.last_error or "the engine gave up without a reason"
+    signature = classify_text(words)
+    failure = back_off.next_failure(
+        view.memory.failures,
+        reason=signature.reason if signature else "ScaleUpFailed",
+        message=f"{operation.message} failed: {words}",
+        advice=signature.advice if signature else "",
+        now=view.snapshot.now,
+        template_hash=view.template_hash,
+        lasting=signature.deterministic if signature else False,
+    )
+    view = view.without_operation().remember(failures=failure)
+    joiner = view.joiner_at(operation.from_)
+    why = f"{operation.message} failed; a new joiner is made after the back-off"
+    actions = (DeletePod(name=joiner.name, uid=joiner.uid, why=why),) if joiner else ()
+    reason = Reason(word=failure.reason, message=failure.message)
+    return Decision(
+        reason=reason,
+        memory=view.memory,
+        actions=actions,
+        limit=reason,
+        look_again=back_off.delay(failure.count),
+    )
+
+
+def _fail_joiner(view: View, joiner: Pod) -> Decision:
+    failure = back_off.next_failure(
+        view.memory.failures,
+        reason=joiner.reason or "JoinerFailed",
+        message=f"joiner pod {joiner.name} ended: {joiner.message or joiner.phase}",
+        advice="",
+        now=view.snapshot.now,
+        template_hash=view.template_hash,
+    )
+    reason = Reason(word=failure.reason, message=failure.message)
+    return Decision(
+        reason=reason,
+        memory=view.remember(failures=failure).memory,
+        actions=(DeletePod(name=joiner.name, uid=joiner.uid, why=failure.message),),
+        limit=reason,
+        look_again=back_off.delay(failure.count),
+    )
+
+
+def _create_joiner(view: View, offset: int) -> Decision:
+    action = _joiner(view, offset)
+    reason = Reason(
+        word="JoinerStarting", message=f"joiner pod {action.manifest['metadata']['name']} is made"
+    )
+    return Decision(reason=reason, memory=view.memory, actions=(action,), look_again=WAITING_POLL)
+
+
+def _joiner(view: View, offset: int) -> CreatePod:
+    leader, life = view.leader, view.life
+    if leader is None or life is None:
+        message = "a joiner is made for a living leader only"
+        raise ValueError(message)
+    manifest = pods.joiner_pod(
+        view.blueprint,
+        incarnation=leader.incarnation,
+        serial=leader.serial,
+        leader_life=life,
+        leader_address=leader.ip,
+        offset=offset,
+    )
+    return CreatePod(manifest=manifest, why=f"ranks {offset} and up are missing")
+
+
+def _engine_started(pod: Pod) -> bool:
+    container = pod.container("engine")
+    return container is not None and container.running

@@ -1,0 +1,145 @@
+"""From what is known to the next safe step.
+
+Level-triggered: whatever happened before, and wherever an earlier process died, the same
+snapshot gives the same plan. Each question is asked in turn, and the first that has an answer
+decides.
+"""
+
+from dataclasses import replace
+
+from elasticep.api import names
+from elasticep.plan import objects
+from elasticep.plan.actions import Action, ApplyService, CreateAdminKey, SendTraffic
+from elasticep.plan.decision import Decision, Plan, Reason
+from elasticep.plan.growth import follow_operation, grow, trim
+from elasticep.plan.leader import adopt, await_engine, detect_loss, ensure_leader, stop
+from elasticep.plan.refused import explain_refusal
+from elasticep.plan.status import report, report_unreadable
+from elasticep.plan.view import View
+from elasticep.world.snapshot import Existing, Snapshot, SpecProblem
+
+
+def plan(snapshot: Snapshot) -> Plan:
+    """The next step for one group, and what its status says meanwhile."""
+    if snapshot.group.deleting:
+        # Every object of the group has it as its owner: the garbage collector ends them.
+        return Plan(status=snapshot.group.status)
+    if isinstance(snapshot.group.spec, SpecProblem):
+        return Plan(status=report_unreadable(snapshot, snapshot.group.spec))
+    view = View.of(snapshot, snapshot.group.spec)
+    decision = _decide(view)
+    if view.spec.paused:
+        decision = _paused(decision)
+    return Plan(
+        status=report(view, decision), actions=decision.actions, look_again=decision.look_again
+    )
+
+
+def _decide(view: View) -> Decision:
+    if conflict := _name_conflict(view):
+        return conflict
+    if refused := explain_refusal(view):
+        return refused
+    if view.spec.replicas == 0:
+        return stop(view)
+    decision = _run(adopt(view))
+    return replace(decision, actions=(*_surroundings(view), *decision.actions))
+
+
+def _run(view: View) -> Decision:
+    if pending := ensure_leader(view) or await_engine(view):
+        return pending
+    engine = view.engine
+    if engine is None:
+        message = "await_engine lets nothing pass but an engine that answers"
+        raise AssertionError(message)
+    if lost := detect_loss(view):
+        return lost
+    followed = follow_operation(view, engine)
+    if isinstance(followed, Decision):
+        return followed
+    return (
+        trim(followed, engine)
+        or _hold_changed_template(followed)
+        or grow(followed, engine)
+        or _rest(followed)
+    )
+
+
+def _rest(view: View) -> Decision:
+    """The wanted size, or one that this engine cannot be brought down from."""
+    effective = view.engine.effective if view.engine else 0
+    if effective > view.desired:
+        reason = Reason(
+            word="ScaleDownUnsupported",
+            message=f"the group serves with EP size {effective} and keeps it: a running engine "
+            f"cannot give ranks back. Set spec.replicas back, or delete its leader pod to start "
+            f"again with EP size {view.desired} (requests in flight are lost)",
+        )
+        return Decision(reason=reason, memory=view.memory, limit=reason, resting=True)
+    if view.leader is not None and not view.leader.ready:
+        reason = Reason(
+            word="LeaderNotReady",
+            message=f"leader pod {view.leader.name} answers but is not Ready yet",
+        )
+        return Decision(reason=reason, memory=view.memory)
+    reason = Reason(word="AllRanksServing", message=f"serving with EP size {effective}")
+    return Decision(reason=reason, memory=view.memory, resting=True)
+
+
+def _hold_changed_template(view: View) -> Decision | None:
+    """A group that serves keeps its template: one incarnation is never mixed."""
+    leader = view.leader
+    if leader is None or leader.template_hash == view.template_hash:
+        return None
+    reason = Reason(
+        word="TemplateChanged",
+        message="the serving pods were made from an older spec and are kept. Delete leader pod "
+        f"{leader.name} to start again with the present one (requests in flight are lost)",
+    )
+    return Decision(reason=reason, memory=view.memory, stalled=True, limit=reason)
+
+
+def _surroundings(view: View) -> tuple[Action, ...]:
+    """What must stand around the pods: made when missing, mended when someone changed it."""
+    actions: list[Action] = []
+    snapshot, blueprint = view.snapshot, view.blueprint
+    if snapshot.admin_key_secret is None and view.spec.engine.admin_key_secret_ref is None:
+        secret = objects.admin_key_secret(blueprint)
+        actions.append(CreateAdminKey(manifest=secret, why="the group has no admin key yet"))
+    service = objects.service(blueprint)
+    if snapshot.service is None:
+        actions.append(ApplyService(manifest=service, why="the group has no Service yet"))
+    elif objects.differs(service, snapshot.service.content):
+        actions.append(ApplyService(manifest=service, why="the Service was changed"))
+    if view.leader_serves and view.leader is not None and not view.leader.serving:
+        why = "its engine answers"
+        actions.append(SendTraffic(pod=view.leader.name, uid=view.leader.uid, why=why))
+    return tuple(actions)
+
+
+def _name_conflict(view: View) -> Decision | None:
+    """Nothing is adopted: an object of somebody else's under a name that we need stops us."""
+    needed: list[tuple[str, Existing | None]] = [
+        (f"Service {names.service(view.group.name)}", view.snapshot.service)
+    ]
+    if view.spec.engine.admin_key_secret_ref is None:
+        secret = f"Secret {names.admin_key_secret(view.group.name)}"
+        needed.append((secret, view.snapshot.admin_key_secret))
+    for what, existing in needed:
+        if existing is not None and existing.owner_uid != view.group.uid:
+            reason = Reason(
+                word="NameConflict",
+                message=f"{what} exists and does not belong to this group: delete or rename it, "
+                "or give the group another name",
+            )
+            return Decision(reason=reason, memory=view.memory, stalled=True, limit=reason)
+    return None
+
+
+def _paused(decision: Decision) -> Decision:
+    reason = Reason(
+        word="Paused",
+        message=f"spec.paused is true: nothing is changed. Otherwise: {decision.reason.message}",
+    )
+    return replace(decision, actions=(), reason=reason, resting=True)

@@ -1,0 +1,212 @@
+"""What the group's status says. One function per condition; each one always has an answer."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from elasticep.api import names
+from elasticep.api.models import (
+    Condition,
+    ConditionStatus,
+    EPSizeStatus,
+    GroupStatus,
+    JoinerState,
+    JoinerStatus,
+)
+from elasticep.plan.decision import Decision, Reason
+from elasticep.plan.view import View
+from elasticep.world.engine import EngineUnknown
+from elasticep.world.pods import Pod
+from elasticep.world.snapshot import Snapshot, SpecProblem
+
+_MESSAGE_LENGTH = 1024
+"""Long enough for a scheduler's words about many nodes, short enough for a table."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """A condition before it has a time."""
+
+    status: ConditionStatus
+    reason: Reason
+
+
+def report(view: View, decision: Decision) -> GroupStatus:
+    """The status that goes with a decision."""
+    old = view.group.status
+    engine = view.engine
+    memory = decision.memory
+    leader = view.leader
+    incarnation_pods = [p for p in view.live if leader and p.incarnation == leader.incarnation]
+    return GroupStatus(
+        observed_generation=view.group.generation,
+        conditions=_conditions(view, decision),
+        selector=names.incarnation_selector(
+            view.group.name, memory.incarnation.id if memory.incarnation else "none"
+        ),
+        replicas=len(incarnation_pods),
+        ready_replicas=sum(pod.ready for pod in incarnation_pods),
+        ep_size=EPSizeStatus(
+            desired=view.desired,
+            effective=_effective(view),
+            pending=memory.operation.to if memory.operation else None,
+        ),
+        incarnation=memory.incarnation,
+        joiners=_joiners(view, engine.effective if engine else None, old),
+        operation=memory.operation,
+        failures=memory.failures,
+    )
+
+
+def report_unreadable(snapshot: Snapshot, problem: SpecProblem) -> GroupStatus:
+    """The status of a group whose spec cannot be read; what it said of the pods stays."""
+    reason = Reason(word="SpecInvalid", message=problem.message)
+    old = snapshot.group.status
+    verdicts = {
+        "Ready": Verdict(status=ConditionStatus.FALSE, reason=reason),
+        "Available": Verdict(status=ConditionStatus.UNKNOWN, reason=reason),
+        "Reconciling": Verdict(status=ConditionStatus.FALSE, reason=reason),
+        "Stalled": Verdict(status=ConditionStatus.TRUE, reason=reason),
+        "ScalingUp": Verdict(status=ConditionStatus.UNKNOWN, reason=reason),
+        "ScalingDown": Verdict(status=ConditionStatus.UNKNOWN, reason=reason),
+        "ScaleLimited": Verdict(status=ConditionStatus.TRUE, reason=reason),
+    }
+    return old.model_copy(
+        update={
+            "observed_generation": snapshot.group.generation,
+            "conditions": _timed(verdicts, snapshot),
+        }
+    )
+
+
+def _conditions(view: View, decision: Decision) -> tuple[Condition, ...]:
+    verdicts = {
+        "Ready": _ready(view, decision),
+        "Available": _available(view, decision),
+        "Reconciling": _reconciling(decision),
+        "Stalled": _stalled(decision),
+        "ScalingUp": _scaling_up(view, decision),
+        "ScalingDown": _scaling_down(),
+        "ScaleLimited": _scale_limited(decision),
+    }
+    return _timed(verdicts, view.snapshot)
+
+
+def _ready(view: View, decision: Decision) -> Verdict:
+    """Serving with the wanted size, from this generation's template."""
+    wanted = view.leader_serves and _effective(view) == view.desired
+    current = view.leader is not None and view.leader.template_hash == view.template_hash
+    done = decision.resting and decision.memory.operation is None and decision.limit is None
+    if wanted and current and done:
+        return Verdict(status=ConditionStatus.TRUE, reason=decision.reason)
+    return Verdict(status=ConditionStatus.FALSE, reason=decision.reason)
+
+
+def _available(view: View, decision: Decision) -> Verdict:
+    """A leader serves, at whatever size."""
+    engine = view.snapshot.engine
+    if view.leader_serves:
+        message = f"serving with EP size {_effective(view)}"
+        return Verdict(status=ConditionStatus.TRUE, reason=Reason(word="Serving", message=message))
+    if view.leader is not None and view.leader.ready and isinstance(engine, EngineUnknown):
+        reason = Reason(word=engine.reason, message=engine.message)
+        return Verdict(status=ConditionStatus.UNKNOWN, reason=reason)
+    return Verdict(status=ConditionStatus.FALSE, reason=decision.reason)
+
+
+def _reconciling(decision: Decision) -> Verdict:
+    if decision.resting or decision.stalled:
+        reason = Reason(word="NothingToDo", message="no change is in progress")
+        return Verdict(status=ConditionStatus.FALSE, reason=reason)
+    return Verdict(status=ConditionStatus.TRUE, reason=decision.reason)
+
+
+def _stalled(decision: Decision) -> Verdict:
+    if decision.stalled:
+        return Verdict(status=ConditionStatus.TRUE, reason=decision.reason)
+    reason = Reason(word="NotStalled", message="nothing waits for a human")
+    return Verdict(status=ConditionStatus.FALSE, reason=reason)
+
+
+def _scaling_up(view: View, decision: Decision) -> Verdict:
+    operation = decision.memory.operation
+    if operation is not None:
+        word = _camel(operation.phase)
+        reason = Reason(word=word, message=operation.message)
+        return Verdict(status=ConditionStatus.TRUE, reason=reason)
+    effective = _effective(view)
+    if view.leader_serves and effective is not None and effective < view.desired:
+        return Verdict(status=ConditionStatus.TRUE, reason=decision.reason)
+    reason = Reason(word="NotScalingUp", message="no ranks are being added")
+    return Verdict(status=ConditionStatus.FALSE, reason=reason)
+
+
+def _scaling_down() -> Verdict:
+    reason = Reason(word="NotScalingDown", message="no ranks are being removed")
+    return Verdict(status=ConditionStatus.FALSE, reason=reason)
+
+
+def _scale_limited(decision: Decision) -> Verdict:
+    if decision.limit is not None:
+        return Verdict(status=ConditionStatus.TRUE, reason=decision.limit)
+    reason = Reason(word="SizeReachable", message="nothing is known to keep the size away")
+    return Verdict(status=ConditionStatus.FALSE, reason=reason)
+
+
+def _timed(verdicts: dict[str, Verdict], snapshot: Snapshot) -> tuple[Condition, ...]:
+    """The conditions with their times: one changes only when the condition's status does."""
+    before = {condition.type: condition for condition in snapshot.group.status.conditions}
+    return tuple(
+        Condition(
+            type=kind,
+            status=verdict.status,
+            reason=verdict.reason.word,
+            message=verdict.reason.message[:_MESSAGE_LENGTH],
+            observed_generation=snapshot.group.generation,
+            last_transition_time=_since(before.get(kind), verdict, snapshot.now),
+        )
+        for kind, verdict in verdicts.items()
+    )
+
+
+def _since(before: Condition | None, verdict: Verdict, now: datetime) -> datetime:
+    if before is not None and before.status == verdict.status:
+        return before.last_transition_time
+    return now.replace(microsecond=0)
+
+
+def _effective(view: View) -> int | None:
+    """How many ranks serve; nothing when a leader that should answer does not."""
+    if view.engine is not None:
+        return view.engine.effective
+    return None if view.leader is not None and view.leader.ready else 0
+
+
+def _joiners(view: View, effective: int | None, old: GroupStatus) -> tuple[JoinerStatus, ...]:
+    before = {joiner.uid: joiner for joiner in old.joiners}
+    return tuple(
+        JoinerStatus(
+            pod=pod.name,
+            uid=pod.uid,
+            offset=pod.offset,
+            ranks=view.spec.joiner.ranks,
+            state=_joiner_state(pod, view.spec.joiner.ranks, effective, before.get(pod.uid)),
+            restarts=max((c.restarts for c in pod.containers), default=0),
+        )
+        for pod in view.joiners
+    )
+
+
+def _joiner_state(
+    pod: Pod, ranks: int, effective: int | None, before: JoinerStatus | None
+) -> JoinerState:
+    if effective is None:
+        return before.state if before else JoinerState.PENDING
+    if pod.offset + ranks <= effective:
+        return JoinerState.JOINED
+    container = pod.container(names.CONTAINER)
+    return JoinerState.LOADING if container and container.running else JoinerState.PENDING
+
+
+def _camel(phase: str) -> str:
+    """An engine's phase as a condition's reason: ``waiting_for_cohort`` → ``WaitingForCohort``."""
+    return "".join(part[:1].upper() + part[1:] for part in phase.split("_") if part) or "Unknown"

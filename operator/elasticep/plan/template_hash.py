@@ -1,0 +1,24 @@
+"""Whether a pod was made from the template that the spec asks for now.
+
+The hash is taken from the intent, never from a live pod: admission webhooks change those.
+"""
+
+import json
+
+from elasticep.api.models import GroupSpec
+from elasticep.api.names import short_hash
+
+_NOT_IN_TEMPLATE = {"replicas", "paused"}
+"""A change of these moves no pod to a new incarnation."""
+
+
+def template_hash(spec: GroupSpec) -> str:
+    """Six characters that change when a pod of the group would be made differently.
+
+    Fields at their default are left out: a field that a later release adds changes no hash,
+    so an upgrade of the operator restarts no pod.
+    """
+    intent = spec.model_dump(
+        mode="json", by_alias=True, exclude_defaults=True, exclude=_NOT_IN_TEMPLATE
+    )
+    return short_hash(json.dumps(intent, sort_keys=True, separators=(",", ":")))

@@ -1,0 +1,169 @@
+"""The snapshot, sorted: which leader, which life of its engine, which joiners belong to it."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from elasticep.api import names
+from elasticep.api.models import FailureStatus, GroupSpec, IncarnationStatus, OperationStatus
+from elasticep.plan.decision import Memory
+from elasticep.plan.pods import Blueprint
+from elasticep.plan.template_hash import template_hash
+from elasticep.world.engine import EngineState
+from elasticep.world.pods import Container, Pod
+from elasticep.world.snapshot import Group, Snapshot
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """One group, seen the way that decisions need it."""
+
+    snapshot: Snapshot
+    spec: GroupSpec
+    memory: Memory
+    """What was on record, as far as this look has already changed it."""
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, spec: GroupSpec) -> "View":
+        """The view of a snapshot whose spec could be read."""
+        status = snapshot.group.status
+        memory = Memory(
+            incarnation=status.incarnation, operation=status.operation, failures=status.failures
+        )
+        return cls(snapshot=snapshot, spec=spec, memory=memory)
+
+    def remember(
+        self,
+        *,
+        incarnation: IncarnationStatus | None = None,
+        operation: OperationStatus | None = None,
+        failures: FailureStatus | None = None,
+    ) -> "View":
+        """The same world with the given things on record; what is not given stays."""
+        memory = self.memory
+        return replace(
+            self,
+            memory=Memory(
+                incarnation=incarnation or memory.incarnation,
+                operation=operation or memory.operation,
+                failures=failures or memory.failures,
+            ),
+        )
+
+    def without_operation(self) -> "View":
+        """The same world with the operation settled."""
+        return replace(self, memory=replace(self.memory, operation=None))
+
+    def without_failures(self) -> "View":
+        """The same world with the last failure forgotten."""
+        return replace(self, memory=replace(self.memory, failures=None))
+
+    @property
+    def group(self) -> Group:
+        """The object itself."""
+        return self.snapshot.group
+
+    @property
+    def blueprint(self) -> Blueprint:
+        """What the group's pods are made from."""
+        group = self.group
+        return Blueprint(
+            group=group.name, namespace=group.namespace, group_uid=group.uid, spec=self.spec
+        )
+
+    @property
+    def engine(self) -> EngineState | None:
+        """What the engine says; nothing when it is unknown."""
+        engine = self.snapshot.engine
+        return engine if isinstance(engine, EngineState) else None
+
+    @cached_property
+    def template_hash(self) -> str:
+        """The hash of what every pod of a new incarnation would be made from."""
+        return template_hash(self.spec)
+
+    @cached_property
+    def live(self) -> tuple[Pod, ...]:
+        """The pods that nobody is deleting."""
+        return tuple(pod for pod in self.snapshot.pods if not pod.terminating)
+
+    @cached_property
+    def leader(self) -> Pod | None:
+        """The leader pod of the newest incarnation."""
+        leaders = [pod for pod in self.live if pod.role == names.LEADER]
+        return max(leaders, key=lambda pod: (pod.serial, pod.uid), default=None)
+
+    @property
+    def leader_container(self) -> Container | None:
+        """The leader's engine container, once the kubelet has reported it."""
+        return self.leader.container(names.CONTAINER) if self.leader else None
+
+    @cached_property
+    def life(self) -> str | None:
+        """The id of the leader's present life: the pod, and the start of its container.
+
+        A container that restarts in place keeps pod, name and address, but every joiner of the
+        life before it is stale.
+        """
+        container = self.leader_container
+        if self.leader is None or container is None or not container.running:
+            return None
+        return names.short_hash(self.leader.uid, container.container_id)
+
+    @cached_property
+    def joiners(self) -> tuple[Pod, ...]:
+        """The joiners of the present life, in rank order."""
+        mine = [p for p in self._all_joiners if self.life and p.leader_life == self.life]
+        return tuple(sorted(mine, key=lambda pod: pod.offset))
+
+    @cached_property
+    def strays(self) -> tuple[Pod, ...]:
+        """Pods that belong to no present life: older leaders, and joiners of an older life.
+
+        While the leader's container is not running its life is not known, and joiners of the
+        same incarnation are left alone: they may yet turn out to be its own.
+        """
+        leader = self.leader
+        strays = []
+        for pod in self.live:
+            if leader is None or pod.incarnation != leader.incarnation:
+                stray = pod is not leader
+            else:
+                stray = (
+                    pod.role == names.JOINER
+                    and self.life is not None
+                    and pod.leader_life != self.life
+                )
+            if stray:
+                strays.append(pod)
+        return tuple(strays)
+
+    @property
+    def _all_joiners(self) -> tuple[Pod, ...]:
+        return tuple(pod for pod in self.live if pod.role == names.JOINER)
+
+    @property
+    def desired(self) -> int:
+        """The EP size that the spec asks for, never above what was reserved at boot."""
+        return fitting_ep_size(self.spec)
+
+    @property
+    def leader_serves(self) -> bool:
+        """Whether the leader answers and is ready to."""
+        return self.leader is not None and self.leader.ready and self.engine is not None
+
+    def joiner_at(self, offset: int) -> Pod | None:
+        """The joiner of the present life at rank ``offset``."""
+        return next((pod for pod in self.joiners if pod.offset == offset), None)
+
+
+def fitting_ep_size(spec: GroupSpec) -> int:
+    """The wanted EP size, cut to the largest reachable one that fits ``maxEPSize``.
+
+    Admission refuses a spec that does not fit; one that was stored under an older schema may
+    still ask for too much.
+    """
+    wanted = spec.ep_size()
+    if wanted <= spec.max_ep_size:
+        return wanted
+    joiners = max(0, (spec.max_ep_size - spec.leader.ranks) // spec.joiner.ranks)
+    return spec.leader.ranks + joiners * spec.joiner.ranks

@@ -1,0 +1,44 @@
+"""Why a pod's engine is not running yet. Waiting is never a crash."""
+
+from elasticep.api import names
+from elasticep.plan.decision import Reason
+from elasticep.world.pods import Container, Pod
+
+_IMAGE_REASONS = frozenset({"ErrImagePull", "ImagePullBackOff", "InvalidImageName"})
+
+
+def why_waiting(pod: Pod) -> Reason:
+    """What a pod waits for, in the words of whoever holds it back."""
+    title = f"{pod.role} pod {pod.name}"
+    if pod.unschedulable:
+        return Reason(word="Unschedulable", message=f"{title}: {pod.unschedulable}")
+    if pod.gated:
+        return Reason(word="SchedulingGated", message=f"{title} is held by a scheduling gate")
+    if not pod.node:
+        return Reason(word="PodPending", message=f"{title} waits to be scheduled")
+    blocked = next((c for c in pod.containers if c.waiting_reason and not c.running), None)
+    if blocked is None:
+        return Reason(word="ContainersStarting", message=f"{title} starts on {pod.node}")
+    return _why_container_waits(pod, blocked, title)
+
+
+def _why_container_waits(pod: Pod, container: Container, title: str) -> Reason:
+    where = f"container {container.name} of {title}"
+    words = container.waiting_message or container.waiting_reason
+    match container.waiting_reason:
+        case "ContainerCreating" | "PodInitializing":
+            return Reason(word="ContainersStarting", message=f"{title} starts on {pod.node}")
+        case "CrashLoopBackOff":
+            last = container.last_exit
+            code = f", last exit code {last.code}" if last else ""
+            word = "LeaderCrashLoop" if pod.role == names.LEADER else "JoinerCrashLoop"
+            return Reason(word=word, message=f"{where} keeps exiting{code}: {_last_words(last)}")
+        case reason if reason in _IMAGE_REASONS:
+            return Reason(word=reason, message=f"{where} cannot get its image: {words}")
+        case reason:
+            return Reason(word=reason, message=f"{where} cannot start: {words}")
+
+
+def _last_words(last: object) -> str:
+    message = getattr(last, "message", "") or "no termination message"
+    return message.strip().splitlines()[-1][:256]

@@ -1,0 +1,64 @@
+"""What the leader's engine says of itself.
+
+Source of the words: ``GET /is_scaling_elastic_ep`` of SGLang 0.5.19 and later.
+"""
+
+from dataclasses import dataclass
+
+QUIET_PHASES = frozenset({"idle", "serving_expanded", "failed"})
+"""Phases in which the engine takes a new scale request. A phase that is in none of these
+sets is one that we do not know: it means *in progress, do not act*."""
+
+FINAL_PHASES = frozenset({"recovery_unsupported", "disabled"})
+"""Phases that no request leads out of; only a restart of the group does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineState:
+    """One answer of the engine."""
+
+    effective: int
+    """How many ranks serve now."""
+    pending: int | None
+    """The EP size that is being grown to, if any."""
+    phase: str
+    last_error: str = ""
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is in flight, so that a request would be accepted.
+
+        The engine's own ``is_scaling_elastic_ep`` is no help here: it can stay true after a
+        rank fault with nothing pending.
+        """
+        return self.pending is None and self.phase in QUIET_PHASES
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineUnknown:
+    """The engine could not be asked, or did not answer; it may be doing anything."""
+
+    reason: str
+    message: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompletionSucceeded:
+    """A one-token completion was answered after the engine's state was read."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompletionFailed:
+    """A one-token completion was refused, broken or too late."""
+
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompletionNotTried:
+    """Nobody asked: no change of the EP size is in flight."""
+
+
+Completion = CompletionSucceeded | CompletionFailed | CompletionNotTried
+
+NOT_TRIED = CompletionNotTried()

@@ -1,0 +1,68 @@
+"""Everything that one decision rests on, read at one moment."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from elasticep.api.models import GroupSpec, GroupStatus
+from elasticep.world.engine import NOT_TRIED, Completion, EngineState, EngineUnknown
+from elasticep.world.pods import Pod
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpecProblem:
+    """The object's spec cannot be read as one; ``message`` names the field and the fix."""
+
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """One ElasticEPGroup as the API server holds it."""
+
+    namespace: str
+    name: str
+    uid: str
+    generation: int
+    resource_version: str
+    spec: GroupSpec | SpecProblem
+    status: GroupStatus
+    deleting: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Existing:
+    """An object under a name that the group needs."""
+
+    owner_uid: str
+    """The UID of its controller; empty when nobody controls it."""
+    content: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """An action that was carried out and refused, with the words of whoever refused it."""
+
+    action: str
+    """The action's class name."""
+    subject: str
+    """What it was about: an object's name, or the EP size asked for."""
+    reason: str
+    message: str
+    lasting: bool = False
+    """Whether the same request would be refused again, whatever time it is made."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """The group, its pods, its surroundings, the leader's engine, and the time."""
+
+    group: Group
+    pods: tuple[Pod, ...]
+    now: datetime
+    engine: EngineState | EngineUnknown
+    completion: Completion = NOT_TRIED
+    service: Existing | None = None
+    admin_key_secret: Existing | None = None
+    refusals: tuple[Refusal, ...] = ()
