@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 
 import aiohttp
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
@@ -110,20 +111,23 @@ async def _ask(argv: Sequence[str], *, settings: Settings) -> Verdict:
     question = {
         "version": settings.version,
         "argv": list(argv),
-        "infiniband": list(settings.infiniband),
+        # Without devices the directory that the engine looks into does not exist.
+        "infiniband": list(settings.infiniband) or None,
     }
     timeout = aiohttp.ClientTimeout(total=RESOLVER_TIMEOUT_SECONDS)
     async with aiohttp.ClientSession(timeout=timeout) as session:
         for attempt in range(1, RESOLVER_ATTEMPTS + 1):
             try:
                 async with session.post(f"{settings.resolver}/resolve", json=question) as response:
-                    response.raise_for_status()
-                    return Verdict.model_validate(await response.json())
+                    if response.status != HTTPStatus.SERVICE_UNAVAILABLE:
+                        response.raise_for_status()
+                        return Verdict.model_validate(await response.json())
+                    logger.warning("resolver has no verdict yet: %s", await response.text())
             except (aiohttp.ClientConnectionError, TimeoutError) as error:
                 logger.warning("resolver attempt %d failed: %s", attempt, error)
-                await asyncio.sleep(RETRY_SECONDS)
             except (aiohttp.ClientError, ValidationError) as error:
                 raise ResolverError(f"{settings.resolver} does not answer: {error}") from error
+            await asyncio.sleep(RETRY_SECONDS)
     raise ResolverError(
         f"cannot reach the argument resolver at {settings.resolver}; "
         "set ELASTICEP_SIM_RESOLVER to where it listens"
