@@ -11,8 +11,17 @@ from pydantic import Field
 
 from elasticep.api.fields import LIST_ATOMIC, ApiModel, OpenModel, ShapedAs, Word, list_map
 
-Quantity = Annotated[int | str, Field(json_schema_extra={"x-kubernetes-int-or-string": True})]
-"""An amount of a resource; a string such as 80Gi, or a whole number."""
+_QUANTITY = r"^\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][-+]?[0-9]+)?$"
+
+Quantity = Annotated[
+    Annotated[int, Field(ge=0)] | Annotated[str, Field(pattern=_QUANTITY)],
+    Field(json_schema_extra={"x-kubernetes-int-or-string": True}),
+]
+"""An amount of a resource: a whole number, or a string such as 500m or 80Gi.
+
+A pattern and not a rule with a kinder message: the API server takes such a string's length for
+unbounded, so that any rule about it is too costly.
+"""
 
 Quantities = Annotated[dict[str, Quantity], Field(max_length=32)]
 

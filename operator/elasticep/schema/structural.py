@@ -22,6 +22,7 @@ _COPIED = (
     "maximum",
     "minLength",
     "maxLength",
+    "pattern",
     "minItems",
     "maxItems",
     "maxProperties",
@@ -49,7 +50,7 @@ class _Conversion:
         """The structural form of one node and of all below it."""
         node = self._resolved(raw)
         if node.get(INT_OR_STRING):
-            return {**_description(node), INT_OR_STRING: True}
+            return {**_description(node), **_int_or_string(node["anyOf"])}
         kind = node.get("type")
         if not isinstance(kind, str):
             raise ValueError(f"a structural schema needs one type, this has none: {dict(node)}")
@@ -96,6 +97,12 @@ class _Conversion:
             case _:
                 pass
         return children
+
+
+def _int_or_string(alternatives: list[Mapping[str, Any]]) -> Schema:
+    """Each of the alternatives' bounds; none can be mistaken for the other's."""
+    bounds = {key: value for choice in alternatives for key, value in choice.items()}
+    return {INT_OR_STRING: True} | {key: bounds[key] for key in _COPIED if key in bounds}
 
 
 def _description(node: Mapping[str, Any]) -> Schema:

@@ -1,0 +1,77 @@
+"""Rules about the engine: its image, its command line, its ports, its key."""
+
+from elasticep.schema.rules.rule import Rule, formatted, literal, no_placeholder
+
+_IMAGE = (
+    r"^[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?(:[0-9]+)?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*"
+    r"(:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?(@sha256:[a-f0-9]{64})?$"
+)
+_OBJECT_NAME = r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
+_DATA_KEY = r"^[-._A-Za-z0-9]+$"
+
+
+def _port_is_free(port: str, *, field: str, other: str) -> Rule:
+    return Rule(
+        at="spec.engine",
+        field=field,
+        holds=f"({port} < self.distInitPort || {port} > self.distInitPort + 6)"
+        f" && {port} != self.distInitPort + 13",
+        message_expression=formatted(
+            f"{other} %d is one of the rendezvous ports %d to %d and %d: move port or distInitPort"
+            " away from the other",
+            port,
+            "self.distInitPort",
+            "self.distInitPort + 6",
+            "self.distInitPort + 13",
+        ),
+    )
+
+
+ENGINE = (
+    no_placeholder(
+        at="spec.model.path", instead="a name on the model hub, or a path in the container"
+    ),
+    Rule(
+        at="spec.model.path",
+        holds=r"!self.matches('^-|\\s')",
+        message="a model's name or path holds no blank and does not start with '-'",
+    ),
+    no_placeholder(at="spec.engine.image", instead="an image, such as lmsysorg/sglang:v0.5.19"),
+    Rule(
+        at="spec.engine.image",
+        holds=f"self.matches({literal(_IMAGE)})",
+        message="an image is written REGISTRY/NAME:TAG, its name in lower case, such as"
+        " lmsysorg/sglang:v0.5.19",
+    ),
+    Rule(
+        at="spec.engine.adminKeySecretRef.name",
+        holds=f"self.matches({literal(_OBJECT_NAME)})",
+        message="a Secret's name holds only a-z, 0-9, '-' and '.', and starts and ends with a"
+        " letter or digit",
+    ),
+    Rule(
+        at="spec.engine.adminKeySecretRef.key",
+        holds=f"self.matches({literal(_DATA_KEY)})",
+        message="a key within a Secret holds only letters, digits, '-', '_' and '.'",
+    ),
+    Rule(
+        at="spec.engine.command",
+        holds="size(self) < 2 || self[1] != '-c'",
+        message="a shell would not pass the engine's arguments on: name the program itself, such"
+        " as python3 -m sglang.launch_server",
+    ),
+    Rule(
+        at="spec.engine.args[]",
+        holds=r"!self.matches('^--?[A-Za-z][-A-Za-z0-9_]*\\s')",
+        message="the engine would take this for one word: write a flag and its value as two items,"
+        " or as --flag=value",
+    ),
+    Rule(
+        at="spec.engine.args[]",
+        holds=r"!self.matches('^[^=]*\\$\\(')",
+        message="which flag this is could not be checked: write a variable only as the value, as"
+        " --flag=$(NAME)",
+    ),
+    _port_is_free("self.port", field=".port", other="port"),
+    _port_is_free("self.port + 233", field=".port", other="the engine also uses port + 233, and"),
+)
