@@ -29,7 +29,7 @@ def plan(snapshot: Snapshot) -> Plan:
     view = View.of(snapshot, snapshot.group.spec)
     decision = _decide(view)
     if view.spec.paused:
-        decision = _paused(decision)
+        decision = _paused(view, decision)
     return Plan(
         status=report(view, decision), actions=decision.actions, look_again=decision.look_again
     )
@@ -137,9 +137,11 @@ def _name_conflict(view: View) -> Decision | None:
     return None
 
 
-def _paused(decision: Decision) -> Decision:
+def _paused(view: View, decision: Decision) -> Decision:
+    """The same judgement with nothing done, and nothing put on record for what is not done."""
+    memory = view.memory if decision.actions else decision.memory
     reason = Reason(
         word="Paused",
         message=f"spec.paused is true: nothing is changed. Otherwise: {decision.reason.message}",
     )
-    return replace(decision, actions=(), reason=reason, resting=True)
+    return replace(decision, actions=(), memory=memory, reason=reason, resting=True)
