@@ -1,0 +1,1 @@
+"""SGLang's elastic expert parallelism as data: versions, command lines, flags, crash texts."""
