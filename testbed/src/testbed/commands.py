@@ -4,6 +4,7 @@ import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from testbed.errors import TestbedError, last_lines
 
@@ -21,7 +22,7 @@ def run(
     log: Path | None = None,
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
-    stdin: str | None = None,
+    stdin: Path | None = None,
     timeout: float | None = None,
 ) -> str:
     """What the program printed on stdout.
@@ -32,7 +33,8 @@ def run(
     words = [str(word) for word in argv]
     try:
         if log is None:
-            return _captured(words, env=env, cwd=cwd, stdin=stdin, timeout=timeout)
+            with (stdin or Path(os.devnull)).open("rb") as source:
+                return _captured(words, env=env, cwd=cwd, stdin=source, timeout=timeout)
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("a", encoding="utf-8") as sink:
             code = subprocess.run(
@@ -46,7 +48,9 @@ def run(
                 timeout=timeout,
             ).returncode
     except FileNotFoundError as missing:
-        raise TestbedError(f"{words[0]} is not installed ({missing}); run: testbed packages") from None
+        raise TestbedError(
+            f"{words[0]} is not installed ({missing}); run: testbed packages"
+        ) from None
     except subprocess.TimeoutExpired:
         raise TestbedError(f"{' '.join(words)} took more than {timeout:.0f} s") from None
     if code != 0:
@@ -59,7 +63,7 @@ def _captured(
     *,
     env: Mapping[str, str] | None,
     cwd: Path | None,
-    stdin: str | None,
+    stdin: BinaryIO,
     timeout: float | None,
 ) -> str:
     done = subprocess.run(
@@ -69,7 +73,7 @@ def _captured(
         text=True,
         env=env,
         cwd=cwd,
-        input=stdin,
+        stdin=stdin,
         timeout=timeout,
     )
     if done.returncode != 0:

@@ -41,7 +41,12 @@ class Credentials:
 
 
 def make_credentials(
-    directory: Path, *, address: IPv4Address, port: int, names: Sequence[str | IPv4Address], nodes: Sequence[str] = ()
+    directory: Path,
+    *,
+    address: IPv4Address,
+    port: int,
+    names: Sequence[str | IPv4Address],
+    nodes: Sequence[str] = (),
 ) -> Credentials:
     """Write everything that proves who is who for an API server at this address.
 

@@ -116,16 +116,26 @@ def _read(directory: Path, *, mark: bytes) -> Process | None:
     )
 
 
+def ancestors() -> set[int]:
+    """This process and all that it descends from."""
+    found = set()
+    pid = os.getpid()
+    while pid > 0 and pid not in found:
+        found.add(pid)
+        fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
+        pid = int(fields[1])
+    return found
+
+
 def end(chosen: Callable[[Process], bool], *, state: Path) -> int:
     """None of the chosen processes runs any more; the answer is how many did.
 
     They are killed: nothing that they keep outlives them, and a port is free at once.
     Raises TestbedError when the kernel does not let one go.
     """
-    me = os.getpid()
     deadline = time.monotonic() + _END_SECONDS
     ended: set[int] = set()
-    while left := [each for each in find(state=state) if each.pid != me and chosen(each)]:
+    while left := [each for each in find(state=state) if chosen(each)]:
         if time.monotonic() > deadline:
             stuck = ", ".join(f"{process.name} ({process.pid})" for process in left)
             raise TestbedError(f"these processes do not end: {stuck}")

@@ -57,7 +57,7 @@ class Places:
 
     @property
     def programs(self) -> Path:
-        """kubectl and the cluster's other programs, by name."""
+        """Kubectl and the cluster's other programs, by name."""
         return self.cache / "bin"
 
     def node(self, name: str) -> Path:

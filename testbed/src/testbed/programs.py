@@ -100,7 +100,9 @@ def _build(name: str, *, places: Places, report: Report, ldflags: Sequence[str] 
 
 def _key(source: Path, *, ldflags: Sequence[str]) -> str:
     if shutil.which("go") is None:
-        raise TestbedError("go is not installed; the testbed builds Kubernetes with Go 1.26 or newer")
+        raise TestbedError(
+            "go is not installed; the testbed builds Kubernetes with Go 1.26 or newer"
+        )
     digest = hashlib.sha256(run(["go", "env", "GOVERSION"], cwd=source).encode())
     digest.update(" ".join(ldflags).encode())
     for path in sorted([*source.glob("go.*"), *source.glob("*.go")]):
@@ -108,9 +110,7 @@ def _key(source: Path, *, ldflags: Sequence[str]) -> str:
     return digest.hexdigest()[:16]
 
 
-def _compile(
-    source: Path, *, target: Path, ldflags: Sequence[str], log: Path, step: Step
-) -> None:
+def _compile(source: Path, *, target: Path, ldflags: Sequence[str], log: Path, step: Step) -> None:
     """Build to a name of our own and move it into place: a half-written binary is never found."""
     env = {**os.environ, "CGO_ENABLED": "0"}
     step.at("downloading modules")

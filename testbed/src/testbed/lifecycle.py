@@ -1,0 +1,77 @@
+"""The three things that change a testbed: up, down and load. One at a time."""
+
+from collections.abc import Sequence
+
+from testbed.boot import boot, prepare
+from testbed.catalogue import build_project_images
+from testbed.cluster import Cluster
+from testbed.errors import TestbedError
+from testbed.images import ImageStore
+from testbed.locks import only_one
+from testbed.packages import install_packages
+from testbed.places import Places
+from testbed.progress import Report
+from testbed.record import read_record
+from testbed.teardown import is_anything_left, tear_down
+
+
+def up(
+    *, places: Places, report: Report, nodes: int, engine_versions: Sequence[str] | None
+) -> None:
+    """A cluster of so many nodes is up; one that was left half-way is cleaned up first.
+
+    Without engine versions it is bare: neither the simulated engine nor the operator is on it.
+
+    Raises TestbedError when a cluster of another size is up, or a step fails.
+    """
+    with only_one(places.lock, doing="up"):
+        record = read_record(places.record)
+        if record is not None and record.complete:
+            missing = Cluster(places=places, record=record).missing()
+            if not missing:
+                _accept(record.nodes, wanted=nodes, report=report)
+                return
+            report.say(f"a cluster was up, but without {', '.join(missing)}: starting anew")
+        install_packages(places=places, report=report)
+        if is_anything_left(places):
+            with report.step("cleaning up what an earlier run left"):
+                tear_down(places)
+        materials = prepare(places=places, report=report, engine_versions=engine_versions)
+        boot(
+            places=places,
+            report=report,
+            materials=materials,
+            node_count=nodes,
+            engine_versions=engine_versions,
+        )
+
+
+def down(*, places: Places, report: Report) -> None:
+    """Nothing of the testbed is left but its cache."""
+    with only_one(places.lock, doing="down"):
+        if not is_anything_left(places):
+            report.say("the testbed is not up")
+            return
+        with report.step("ending everything of the testbed"):
+            tear_down(places)
+
+
+def load(*, places: Places, report: Report, engine_versions: Sequence[str]) -> None:
+    """The project's images, as the source is now, are on the nodes of the running cluster.
+
+    Raises TestbedError when none is up or an image does not build.
+    """
+    with only_one(places.lock, doing="load"):
+        cluster = Cluster.running(places)
+        store = ImageStore(places=places, report=report)
+        images = build_project_images(store, engine_versions=engine_versions)
+        if not cluster.load(images, report=report):
+            report.say("the nodes have these images already")
+
+
+def _accept(present: int, *, wanted: int, report: Report) -> None:
+    if present != wanted:
+        raise TestbedError(
+            f"a cluster of {present} nodes is up, not of {wanted}; run testbed down first"
+        )
+    report.say(f"a cluster of {present} nodes is up already")

@@ -1,0 +1,79 @@
+"""Ends everything of a testbed, however far it had come and whatever became of its driver."""
+
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+from testbed import daemons
+from testbed.cgroups import our_cgroups, remove_cgroups
+from testbed.commands import run
+from testbed.errors import TestbedError
+from testbed.network import our_links, our_namespaces, remove_network
+from testbed.places import Places
+from testbed.record import read_record
+
+_CGROUP_SECONDS = 10.0
+_NETNS = Path("/run/netns")
+
+
+def is_anything_left(places: Places) -> bool:
+    """A process, a network, a control group or state of a testbed is there."""
+    return bool(
+        places.state.exists()
+        or daemons.find(state=places.state)
+        or our_links()
+        or our_namespaces()
+        or our_cgroups()
+    )
+
+
+def tear_down(places: Places) -> None:
+    """Nothing of the testbed is left but the cache, and this machine is as it was.
+
+    Raises TestbedError when something does not go.
+    """
+    record = read_record(places.record)
+    ancestors = daemons.ancestors()
+    daemons.end(lambda process: process.pid not in ancestors, state=places.state)
+    remove_network()
+    _remove_cgroups()
+    _unmount_below(places.state)
+    if record is not None:
+        record.restore_settings()
+        if not record.netns_was_mounted:
+            _unmount_netns()
+    # Last: the record goes with it, and until then a second attempt can do all of this again.
+    shutil.rmtree(places.state, ignore_errors=True)
+    if places.state.exists():
+        shutil.rmtree(places.state)
+
+
+def _remove_cgroups() -> None:
+    """A group is free a moment after its last process was killed: the kernel takes its time."""
+    deadline = time.monotonic() + _CGROUP_SECONDS
+    while True:
+        try:
+            remove_cgroups()
+        except TestbedError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+        else:
+            return
+
+
+def _unmount_below(directory: Path) -> None:
+    """Nodes' mounts go with the nodes; this is for what somebody mounted there by hand."""
+    mounts = Path("/proc/self/mounts").read_text("utf-8").splitlines()
+    points = [line.split()[1] for line in mounts]
+    for point in sorted(
+        (each for each in points if each.startswith(f"{directory}/")), reverse=True
+    ):
+        run(["umount", "--lazy", point])
+
+
+def _unmount_netns() -> None:
+    """`ip netns` mounts its directory onto itself; it may stay if others use it by now."""
+    if _NETNS.is_mount() and not any(_NETNS.iterdir()):
+        subprocess.run(["umount", str(_NETNS)], check=False, capture_output=True)
