@@ -6,7 +6,7 @@ ARG UV_VERSION=0.13.9
 # Files that get a date get this one, so that the same source gives the same image.
 ARG SOURCE_DATE_EPOCH=0
 ENV SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH} \
-    PYC_INVALIDATION_MODE=unchecked-hash \
+    PYC_INVALIDATION_MODE=UNCHECKED_HASH \
     UV_COMPILE_BYTECODE=1 \
     UV_LINK_MODE=copy \
     UV_NO_CACHE=1 \
