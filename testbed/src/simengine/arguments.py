@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -63,7 +64,7 @@ class EngineArguments(BaseModel):
 
     @property
     def model_name(self) -> str:
-        """The name clients ask for."""
+        """The name clients ask for; the resolver's own model path is a stand-in of its host."""
         return self.served_model_name or self.model_path
 
     @property
@@ -101,6 +102,7 @@ async def resolve(argv: Sequence[str], *, settings: Settings) -> EngineArguments
     verdict = await _ask(argv, settings=settings)
     if not verdict.accepted:
         return Refusal(exit_code=verdict.exit_code, output=verdict.output)
+    sys.stderr.write(verdict.output)
     try:
         return EngineArguments.model_validate(verdict.resolved)
     except ValidationError as error:

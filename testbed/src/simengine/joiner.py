@@ -122,7 +122,7 @@ class Joiner:
         self._settings = self._settings.model_copy(update=self._plan.timing)
 
     async def _load(self) -> None:
-        logger.info("Load weight begin. model=%s", self._arguments.model_path)
+        logger.info("Load weight begin. model=%s", self._arguments.model_name)
         await asyncio.sleep(self._settings.load_seconds / 2)
         await reach("load", self._plan)
         await asyncio.sleep(self._settings.load_seconds / 2)

@@ -108,7 +108,7 @@ class Leader:
 
     async def _load(self) -> None:
         seconds = self._setting("load_seconds")
-        logger.info("Load weight begin. model=%s", self.arguments.model_path)
+        logger.info("Load weight begin. model=%s", self.arguments.model_name)
         await asyncio.sleep(seconds / 2)
         await reach("load", self.plan)
         await asyncio.sleep(seconds / 2)

@@ -88,13 +88,15 @@ class LeaderRoutes:
         resolved = self._leader.arguments.model_dump(mode="json", exclude=secret)
         states = [self._leader.group.internal_state()]
         version = self._leader.settings.version
-        return web.json_response(resolved | {"internal_states": states, "version": version})
+        model = self._leader.arguments.model_name
+        live = {"model_path": model, "internal_states": states, "version": version}
+        return web.json_response(resolved | live)
 
     async def _model_info(self, _: web.Request) -> web.Response:
         arguments = self._leader.arguments
         return web.json_response(
             {
-                "model_path": arguments.model_path,
+                "model_path": arguments.model_name,
                 "served_model_name": arguments.model_name,
                 "is_generation": True,
             }
