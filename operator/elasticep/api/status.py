@@ -154,6 +154,9 @@ class FailureStatus(ApiModel):
     template_hash: Word = ""
     """The template hash of the pods that failed; another one is tried at once."""
 
+    resume: Word = ""
+    """The resume annotation's value when it failed; another one is a reason to try at once."""
+
     next_retry_at: datetime | None = None
     """When it is tried again; absent when only a change of spec can help."""
 

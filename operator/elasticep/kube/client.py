@@ -114,12 +114,12 @@ class KubeClient:
         except (NotFoundError, ConflictError):
             return
 
-    async def previous_log(self, namespace: str, pod: str, container: str) -> str:
-        """The tail of the log of a container's life before the present one."""
+    async def log_tail(self, namespace: str, pod: str, container: str, *, previous: bool) -> str:
+        """The end of a container's log: of its present life, or of the one before."""
         path = _path(PODS, namespace, pod, "log")
         query = {
             "container": container,
-            "previous": "true",
+            "previous": str(previous).lower(),
             "tailLines": str(_LOG_LINES),
             "limitBytes": str(_LOG_BYTES),
         }

@@ -93,8 +93,8 @@ class Kube(Protocol):
     async def delete(self, resource: Resource, namespace: str, name: str, *, uid: str) -> None:
         """Delete that very object. It is no error when it is gone already."""
 
-    async def previous_log(self, namespace: str, pod: str, container: str) -> str:
-        """The tail of the log of a container's life before the present one."""
+    async def log_tail(self, namespace: str, pod: str, container: str, *, previous: bool) -> str:
+        """The end of a container's log: of its present life, or of the one before."""
 
     async def close(self) -> None:
         """Let go of every connection."""

@@ -15,6 +15,7 @@ from elasticep.api.models import GroupSpec
 from elasticep.api.reading import SpecUnreadableError, read_spec, read_status
 from elasticep.control.client import EngineClient
 from elasticep.kube.port import GROUPS, PODS, SECRETS, SERVICES, Kube, NotFoundError, Resource
+from elasticep.observe.last_words import with_last_words
 from elasticep.observe.pods import controller_uid, read_pod
 from elasticep.plan.pods import admin_key_reference
 from elasticep.plan.view import View
@@ -25,6 +26,7 @@ from elasticep.world.engine import (
     EngineUnknown,
 )
 from elasticep.world.key import Key
+from elasticep.world.pods import Pod
 from elasticep.world.snapshot import Existing, Group, Snapshot, SpecProblem
 
 _TRIES = 3
@@ -64,13 +66,13 @@ class Observer:
         spec = group.spec if isinstance(group.spec, GroupSpec) else None
         secret_name = _admin_key_secret_name(group, spec)
         pods, service, secret = await asyncio.gather(
-            self.kube.list(PODS, namespace=key.namespace, labels=names.pod_selector(key.name)),
+            self._pods(group),
             self._existing(SERVICES, key, names.service(key.name)),
             self._existing(SECRETS, key, secret_name),
         )
         snapshot = Snapshot(
             group=group,
-            pods=tuple(read_pod(pod) for pod in pods if controller_uid(pod) == group.uid),
+            pods=pods,
             now=self.now(),
             engine=EngineUnknown(reason="LeaderStarting", message="the leader is not running yet"),
             service=service,
@@ -79,6 +81,14 @@ class Observer:
         if spec is None:
             return Observation(snapshot=snapshot, engine=None)
         return await self._with_engine(View.of(snapshot, spec))
+
+    async def _pods(self, group: Group) -> tuple[Pod, ...]:
+        """The pods that the group controls; another one's with its labels is none of ours."""
+        found = await self.kube.list(
+            PODS, namespace=group.namespace, labels=names.pod_selector(group.name)
+        )
+        mine = [read_pod(raw) for raw in found if controller_uid(raw) == group.uid]
+        return tuple([await with_last_words(self.kube, group.namespace, pod) for pod in mine])
 
     async def _existing(self, resource: Resource, key: Key, name: str) -> Existing | None:
         try:
@@ -152,6 +162,7 @@ def _read_group(raw: dict[str, Any]) -> Group:
         spec=spec,
         status=read_status(raw),
         deleting="deletionTimestamp" in metadata,
+        resume=metadata.get("annotations", {}).get(names.ANNOTATION_RESUME, ""),
     )
 
 

@@ -84,6 +84,7 @@ def _exit(raw: JsonObject | None) -> Exit | None:
         code=raw.get("exitCode", 0),
         reason=raw.get("reason", ""),
         message=raw.get("message", ""),
+        started_at=read_time(raw.get("startedAt")),
         finished_at=read_time(raw.get("finishedAt")),
     )
 

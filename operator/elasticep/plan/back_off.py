@@ -1,13 +1,31 @@
-"""When something that failed is tried again."""
+"""When something that failed is tried again, and when it is not."""
 
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import timedelta
 
 from elasticep.api.models import FailureStatus
+from elasticep.plan.view import View
 
 FIRST_DELAY = timedelta(seconds=10)
 LONGEST_DELAY = timedelta(minutes=10)
 STABLE_AFTER = timedelta(minutes=10)
 """A failure this long after the one before it counts as the first of a new row."""
+
+BUDGET = 5
+"""How many failures in a row are tried again. Together they take about five minutes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """What went wrong, before it is counted."""
+
+    reason: str
+    message: str
+    advice: str = ""
+    exit_code: int | None = None
+    excerpt: str = ""
+    lasting: bool = False
+    """Whether another try must end the same way."""
 
 
 def delay(count: int) -> timedelta:
@@ -15,39 +33,52 @@ def delay(count: int) -> timedelta:
     return min(FIRST_DELAY * (1 << min(count - 1, 10)), LONGEST_DELAY)
 
 
-def next_failure(
-    previous: FailureStatus | None,
-    *,
-    reason: str,
-    message: str,
-    advice: str,
-    now: datetime,
-    template_hash: str,
-    lasting: bool = False,
-) -> FailureStatus:
-    """The failure that follows ``previous``; a lasting one has no next try.
+def count_failure(view: View, failure: Failure) -> FailureStatus:
+    """The failure as it goes on record, after the ones before it.
 
     The count lives in the group's status, so new pods under new UIDs and a restart of the
-    operator do not reset it.
+    operator do not reset it. One that is lasting, or that spends the budget, has no next try.
     """
-    in_a_row = previous is not None and now - previous.last_failure_at < STABLE_AFTER
+    previous, now = view.memory.failures, view.snapshot.now
+    in_a_row = (
+        previous is not None
+        and now - previous.last_failure_at < STABLE_AFTER + delay(previous.count)
+        and not _lifted(view, previous)
+    )
     count = previous.count + 1 if previous is not None and in_a_row else 1
+    spent = count > BUDGET
+    advice = failure.advice
+    if spent and not failure.lasting:
+        again = f"kubectl elasticep resume {view.group.name}"
+        advice = f"{advice} It failed {count} times in a row; to try again: {again}".strip()
     return FailureStatus(
-        reason=reason,
+        reason=failure.reason,
         count=count,
-        message=message,
+        last_exit_code=failure.exit_code,
+        message=failure.message,
         advice=advice,
+        excerpt=failure.excerpt,
         last_failure_at=now,
-        next_retry_at=None if lasting else now + delay(count),
-        template_hash=template_hash,
+        template_hash=view.template_hash,
+        resume=view.group.resume,
+        next_retry_at=None if failure.lasting or spent else now + delay(count),
     )
 
 
-def holds(failure: FailureStatus | None, *, now: datetime, template_hash: str) -> bool:
-    """Whether ``failure`` still forbids another try.
-
-    A changed template lifts it: whatever was wrong may have been mended.
-    """
-    if failure is None or failure.template_hash != template_hash:
+def holds(view: View) -> bool:
+    """Whether the last failure still forbids another try."""
+    failure = view.memory.failures
+    if failure is None or _lifted(view, failure):
         return False
-    return failure.next_retry_at is None or now < failure.next_retry_at
+    return failure.next_retry_at is None or view.snapshot.now < failure.next_retry_at
+
+
+def is_history(view: View) -> bool:
+    """Whether the last failure is so long ago that nobody needs to read of it."""
+    failure = view.memory.failures
+    return failure is not None and view.snapshot.now - failure.last_failure_at > STABLE_AFTER
+
+
+def _lifted(view: View, failure: FailureStatus) -> bool:
+    """A changed template may have mended what was wrong; a new resume annotation says so."""
+    return failure.template_hash != view.template_hash or failure.resume != view.group.resume

@@ -1,13 +1,16 @@
 """The scale-up: one joiner, one operation at a time, the engine's answer the only truth."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 from elasticep.api.models import OperationStatus
 from elasticep.engine.crash_signatures import classify_text
 from elasticep.plan import back_off, pods
 from elasticep.plan.actions import CreatePod, DeletePod, RequestScale
+from elasticep.plan.back_off import Failure
+from elasticep.plan.crash_loop import diagnose
 from elasticep.plan.decision import Decision, Reason
-from elasticep.plan.leader import WAITING_POLL, backing_off, restart
+from elasticep.plan.leader import WAITING_POLL, backing_off, ended, restart
 from elasticep.plan.view import View
 from elasticep.plan.waiting import why_waiting
 from elasticep.world.engine import CompletionSucceeded, EngineState
@@ -42,15 +45,13 @@ def grow(view: View, engine: EngineState) -> Decision | None:
     """The next joiner, when ranks are missing and nothing is in flight."""
     if view.desired <= engine.effective:
         return None
-    if back_off.holds(
-        view.memory.failures, now=view.snapshot.now, template_hash=view.template_hash
-    ):
+    if back_off.holds(view):
         return backing_off(view)
     joiner = view.joiner_at(engine.effective)
     if joiner is None:
         return _create_joiner(view, engine.effective)
-    if joiner.dead:
-        return _fail_joiner(view, joiner)
+    if failure := _joiner_failure(joiner):
+        return _give_up(view, failure, joiner)
     if not _engine_started(joiner):
         reason = why_waiting(joiner)
         limit = None if reason.word in _ON_THE_WAY else reason
@@ -144,11 +145,14 @@ def _ask(view: View, operation: OperationStatus, *, why: str) -> Decision:
 def _keep_following(view: View, operation: OperationStatus, *, phase: str) -> Decision:
     if view.snapshot.now > operation.deadline:
         message = f"{operation.message} passed its deadline in phase {phase}"
-        return restart(view, Reason(word="OperationOverdue", message=message))
-    actions: tuple[CreatePod, ...] = ()
+        return restart(view, Failure(reason="OperationOverdue", message=message))
     effective = view.engine.effective if view.engine else operation.from_
-    if effective < operation.to and view.joiner_at(operation.from_) is None:
-        # No request can cancel it, so a joiner that went away is made again.
+    joiner = view.joiner_at(operation.from_)
+    if joiner is not None and effective < operation.to and (failed := _joiner_failure(joiner)):
+        # No request can cancel the operation: it stays on record until the engine ends it.
+        return _give_up(view, failed, joiner)
+    actions: tuple[CreatePod, ...] = ()
+    if joiner is None and effective < operation.to and not back_off.holds(view):
         actions = (_joiner(view, operation.from_),)
     followed = operation.model_copy(update={"phase": phase})
     return Decision(
@@ -160,48 +164,34 @@ def _keep_following(view: View, operation: OperationStatus, *, phase: str) -> De
 
 
 def _fail(view: View, engine: EngineState, operation: OperationStatus) -> Decision:
+    """The engine gave the operation up; the group goes on serving at its size."""
     words = engine.last_error or "the engine gave up without a reason"
     signature = classify_text(words)
-    failure = back_off.next_failure(
-        view.memory.failures,
+    failure = Failure(
         reason=signature.reason if signature else "ScaleUpFailed",
         message=f"{operation.message} failed: {words}",
         advice=signature.advice if signature else "",
-        now=view.snapshot.now,
-        template_hash=view.template_hash,
         lasting=signature.deterministic if signature else False,
     )
-    view = view.without_operation().remember(failures=failure)
     joiner = view.joiner_at(operation.from_)
-    why = f"{operation.message} failed; a new joiner is made after the back-off"
-    actions = (DeletePod(name=joiner.name, uid=joiner.uid, why=why),) if joiner else ()
-    reason = Reason(word=failure.reason, message=failure.message)
-    return Decision(
-        reason=reason,
-        memory=view.memory,
-        actions=actions,
-        limit=reason,
-        look_again=back_off.delay(failure.count),
-    )
+    # What the joiner itself says is nearer to the cause than the leader's waiting in vain.
+    if joiner is not None and (found := _joiner_failure(joiner)):
+        failure = found
+    return _give_up(view.without_operation(), failure, joiner)
 
 
-def _fail_joiner(view: View, joiner: Pod) -> Decision:
-    failure = back_off.next_failure(
-        view.memory.failures,
-        reason=joiner.reason or "JoinerFailed",
-        message=f"joiner pod {joiner.name} ended: {joiner.message or joiner.phase}",
-        advice="",
-        now=view.snapshot.now,
-        template_hash=view.template_hash,
-    )
-    reason = Reason(word=failure.reason, message=failure.message)
-    return Decision(
-        reason=reason,
-        memory=view.remember(failures=failure).memory,
-        actions=(DeletePod(name=joiner.name, uid=joiner.uid, why=failure.message),),
-        limit=reason,
-        look_again=back_off.delay(failure.count),
-    )
+def _joiner_failure(joiner: Pod) -> Failure | None:
+    if joiner.dead:
+        return ended(joiner)
+    crash = diagnose(joiner)
+    return crash.failure if crash else None
+
+
+def _give_up(view: View, failure: Failure, joiner: Pod | None) -> Decision:
+    """Back off with this joiner gone; the group keeps serving at the size that it has."""
+    view = view.remember(failures=back_off.count_failure(view, failure))
+    actions = (DeletePod(name=joiner.name, uid=joiner.uid, why=failure.message),) if joiner else ()
+    return replace(backing_off(view), actions=actions)
 
 
 def _create_joiner(view: View, offset: int) -> Decision:

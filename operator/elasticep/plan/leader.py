@@ -1,16 +1,19 @@
 """The leader: when one is made, when it is given up, when its engine can be talked to."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 from elasticep.api import names
-from elasticep.api.models import IncarnationStatus
+from elasticep.api.models import IncarnationStatus, JoinerState
 from elasticep.plan import back_off, pods
 from elasticep.plan.actions import CreatePod, DeletePod
+from elasticep.plan.back_off import Failure
+from elasticep.plan.crash_loop import diagnose
 from elasticep.plan.decision import Decision, Reason
 from elasticep.plan.view import View
 from elasticep.plan.waiting import why_waiting
 from elasticep.world.engine import FINAL_PHASES, EngineUnknown
-from elasticep.world.pods import Pod
+from elasticep.world.pods import Pod, restarts
 
 STARTING_POLL = timedelta(seconds=1)
 WAITING_POLL = timedelta(seconds=15)
@@ -28,9 +31,9 @@ def ensure_leader(view: View) -> Decision | None:
         return _replace_lost_leader(view)
     view = adopt(view)
     if leader.dead:
-        word = leader.reason or "PodFailed"
-        message = f"leader pod {leader.name} ended: {leader.message or leader.phase}"
-        return restart(view, Reason(word=word, message=message))
+        return restart(view, ended(leader))
+    if crash := diagnose(leader):
+        return restart(view, crash.failure)
     if leader.template_hash != view.template_hash and not leader.serving:
         return _replace_unborn(view, leader)
     return None
@@ -65,35 +68,41 @@ def detect_loss(view: View) -> Decision | None:
     offset = view.spec.leader.ranks
     while offset < engine.effective:
         joiner = view.joiner_at(offset)
-        if joiner is None or joiner.dead:
+        if joiner is None or joiner.dead or _was_restarted(view, joiner):
             message = (
-                f"the joiner at rank {offset} is gone while the engine counts "
-                f"{engine.effective} ranks; ranks that have joined cannot be replaced one by one"
+                f"the ranks from {offset} on were lost while the engine counted "
+                f"{engine.effective}; ranks that have joined cannot be replaced one by one"
             )
-            return restart(view, Reason(word="RankLost", message=message))
+            return restart(view, Failure(reason="RankLost", message=message))
         offset += view.spec.joiner.ranks
     if engine.phase in FINAL_PHASES or "rank recovery is unsupported" in engine.last_error:
         words = engine.last_error or f"scale phase {engine.phase}"
-        return restart(view, Reason(word="RecoveryUnsupported", message=words))
+        return restart(view, Failure(reason="RecoveryUnsupported", message=words))
     return None
 
 
-def restart(view: View, reason: Reason) -> Decision:
-    """End this incarnation and, after a back-off, begin the next one."""
-    failure = back_off.next_failure(
-        view.memory.failures,
-        reason=reason.word,
-        message=reason.message,
-        advice="the group starts again by itself after the back-off",
-        now=view.snapshot.now,
-        template_hash=view.template_hash,
-    )
-    view = view.without_operation().remember(failures=failure, incarnation=_successor(view))
-    return Decision(
-        reason=reason,
-        memory=view.memory,
-        actions=_delete_all(view.live, why=reason.message),
-        look_again=back_off.delay(failure.count),
+def _was_restarted(view: View, joiner: Pod) -> bool:
+    """Whether a joiner's engine has begun another life since it joined."""
+    known = next((j for j in view.group.status.joiners if j.uid == joiner.uid), None)
+    joined = known is not None and known.state is JoinerState.JOINED
+    return joined and known is not None and restarts(joiner) > known.restarts
+
+
+def restart(view: View, failure: Failure) -> Decision:
+    """End this incarnation and, after a back-off, begin the next one.
+
+    The failure is on record before any pod goes, with what its containers said.
+    """
+    counted = back_off.count_failure(view, failure)
+    view = view.without_operation().remember(failures=counted, incarnation=_successor(view))
+    return replace(backing_off(view), actions=_delete_all(view.live, why=failure.message))
+
+
+def ended(pod: Pod) -> Failure:
+    """A pod that its kubelet gave up: evicted, preempted, refused at the node, or lost."""
+    return Failure(
+        reason=pod.reason or "PodFailed",
+        message=f"{pod.role} pod {pod.name} ended: {pod.message or pod.phase}",
     )
 
 
@@ -137,10 +146,8 @@ def _replace_lost_leader(view: View) -> Decision:
     incarnation = view.memory.incarnation
     if incarnation is not None and incarnation.leader_uid is not None:
         message = f"leader pod {names.leader_pod(view.group.name, incarnation.id)} is gone"
-        return restart(view, Reason(word="LeaderLost", message=message))
-    if back_off.holds(
-        view.memory.failures, now=view.snapshot.now, template_hash=view.template_hash
-    ):
+        return restart(view, Failure(reason="LeaderLost", message=message))
+    if back_off.holds(view):
         return backing_off(view)
     if leaving := _still_leaving(view):
         reason = Reason(
@@ -151,17 +158,18 @@ def _replace_lost_leader(view: View) -> Decision:
 
 
 def backing_off(view: View) -> Decision:
-    """The wait that the last failure asks for."""
+    """The wait, or the stop, that the last failure asks for."""
     failure = view.memory.failures
-    if failure is None or failure.next_retry_at is None:
-        word = failure.reason if failure else "Unknown"
-        message = f"{failure.message} {failure.advice}".strip() if failure else ""
-        return Decision(reason=Reason(word=word, message=message), memory=view.memory, stalled=True)
-    wait = failure.next_retry_at - view.snapshot.now
-    reason = Reason(
-        word=failure.reason,
-        message=f"{failure.message} (try {failure.count + 1} at {failure.next_retry_at:%H:%M:%SZ})",
-    )
+    if failure is None:
+        message = "nothing has failed that could be waited for"
+        raise ValueError(message)
+    words = " ".join(part for part in (failure.message, failure.advice) if part)
+    if failure.next_retry_at is None:
+        reason = Reason(word=failure.reason, message=words)
+        return Decision(reason=reason, memory=view.memory, stalled=True, limit=reason)
+    again = f"try {failure.count + 1} at {failure.next_retry_at:%H:%M:%S} UTC"
+    reason = Reason(word=failure.reason, message=f"{words} ({again})")
+    wait = max(failure.next_retry_at - view.snapshot.now, timedelta())
     return Decision(reason=reason, memory=view.memory, limit=reason, look_again=wait)
 
 

@@ -8,7 +8,7 @@ decides.
 from dataclasses import replace
 
 from elasticep.api import names
-from elasticep.plan import objects
+from elasticep.plan import back_off, objects
 from elasticep.plan.actions import Action, ApplyService, CreateAdminKey, SendTraffic
 from elasticep.plan.decision import Decision, Plan, Reason
 from elasticep.plan.growth import follow_operation, grow, trim
@@ -27,6 +27,8 @@ def plan(snapshot: Snapshot) -> Plan:
     if isinstance(snapshot.group.spec, SpecProblem):
         return Plan(status=report_unreadable(snapshot, snapshot.group.spec))
     view = View.of(snapshot, snapshot.group.spec)
+    if back_off.is_history(view) and not back_off.holds(view):
+        view = view.without_failures()
     decision = _decide(view)
     if view.spec.paused:
         decision = _paused(view, decision)

@@ -1,7 +1,9 @@
 """What it means that an action was refused: by the API server, or by the engine."""
 
 from elasticep.plan import back_off
-from elasticep.plan.decision import Decision, Reason
+from elasticep.plan.back_off import Failure
+from elasticep.plan.decision import Decision
+from elasticep.plan.leader import backing_off
 from elasticep.plan.view import View
 
 
@@ -14,23 +16,11 @@ def explain_refusal(view: View) -> Decision | None:
     if not refusals:
         return None
     refusal = refusals[0]
-    failure = back_off.next_failure(
-        view.memory.failures,
+    failure = Failure(
         reason=refusal.reason,
         message=f"{refusal.subject}: {refusal.message}",
-        advice="",
-        now=view.snapshot.now,
-        template_hash=view.template_hash,
         lasting=refusal.lasting,
     )
-    view = view.remember(failures=failure)
     if refusal.action == "RequestScale":
         view = view.without_operation()
-    reason = Reason(word=refusal.reason, message=failure.message)
-    return Decision(
-        reason=reason,
-        memory=view.memory,
-        stalled=refusal.lasting,
-        limit=reason,
-        look_again=None if refusal.lasting else back_off.delay(failure.count),
-    )
+    return backing_off(view.remember(failures=back_off.count_failure(view, failure)))

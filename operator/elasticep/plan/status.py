@@ -15,7 +15,7 @@ from elasticep.api.models import (
 from elasticep.plan.decision import Decision, Reason
 from elasticep.plan.view import View
 from elasticep.world.engine import EngineUnknown
-from elasticep.world.pods import Pod
+from elasticep.world.pods import Pod, restarts
 from elasticep.world.snapshot import Snapshot, SpecProblem
 
 _MESSAGE_LENGTH = 1024
@@ -190,7 +190,7 @@ def _joiners(view: View, effective: int | None, old: GroupStatus) -> tuple[Joine
             offset=pod.offset,
             ranks=view.spec.joiner.ranks,
             state=_joiner_state(pod, view.spec.joiner.ranks, effective, before.get(pod.uid)),
-            restarts=max((c.restarts for c in pod.containers), default=0),
+            restarts=restarts(pod),
         )
         for pod in view.joiners
     )

@@ -12,6 +12,7 @@ class Exit:
     reason: str = ""
     message: str = ""
     """The termination message: what the container wrote, or the tail of its log."""
+    started_at: datetime | None = None
     finished_at: datetime | None = None
 
 
@@ -73,3 +74,8 @@ class Pod:
     def container(self, name: str) -> Container | None:
         """The container called ``name``, once the kubelet has reported it."""
         return next((c for c in self.containers if c.name == name and not c.init), None)
+
+
+def restarts(pod: Pod) -> int:
+    """How often the kubelet has restarted a container of the pod, at most."""
+    return max((container.restarts for container in pod.containers), default=0)

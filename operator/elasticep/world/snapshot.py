@@ -29,6 +29,8 @@ class Group:
     spec: GroupSpec | SpecProblem
     status: GroupStatus
     deleting: bool = False
+    resume: str = ""
+    """The value of the resume annotation: a new one lifts the last failure."""
 
 
 @dataclass(frozen=True, kw_only=True)

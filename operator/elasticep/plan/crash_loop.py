@@ -1,0 +1,124 @@
+"""Whether a pod crashes, why, and whether another try can help."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from elasticep.engine.crash_signatures import classify_text
+from elasticep.plan.back_off import Failure
+from elasticep.world.pods import Container, Exit, Pod
+
+_EXCERPT_BYTES = 2048
+_TOLERATED_RESTARTS = 1
+"""A first exit is restarted in place by the kubelet, at once; the second makes a loop."""
+
+_LONG_LIFE = timedelta(minutes=10)
+"""A container that lived this long did not crash in a loop, however often it was restarted."""
+
+_KILLED = 137
+_TERMINATED = 143
+_SECRET = re.compile(
+    r"(?i)((?:api|admin|access|secret)[-_]?key|token|password|bearer)([\s\"'=:]+)(\S+)"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crash:
+    """One container that ends again and again, or that no retry can help."""
+
+    pod: Pod
+    container: str
+    reason: str
+    message: str
+    advice: str
+    exit_code: int
+    excerpt: str
+    """The last words of the container, at most 2 KiB, secrets masked."""
+    lasting: bool
+    """Whether another try must end the same way."""
+    at: datetime
+
+    @property
+    def failure(self) -> Failure:
+        """The crash as something to count."""
+        return Failure(
+            reason=self.reason,
+            message=self.message,
+            advice=self.advice,
+            exit_code=self.exit_code,
+            excerpt=self.excerpt,
+            lasting=self.lasting,
+        )
+
+
+def root_cause(pods: Iterable[Pod]) -> Crash | None:
+    """The earliest crash among the pods: the ones after it are often its consequences."""
+    crashes = [crash for pod in pods if (crash := diagnose(pod)) is not None]
+    return min(crashes, key=lambda crash: crash.at, default=None)
+
+
+def diagnose(pod: Pod) -> Crash | None:
+    """The crash that a pod is in, if it is in one.
+
+    A container that is ready now, or has just been started for the first time again, is given
+    its chance: what ended a life before this one is history.
+    """
+    for container in pod.containers:
+        ended = _last_end(container)
+        if ended is None or container.ready:
+            continue
+        crash = _crash(pod, container, ended)
+        if crash.lasting or _loops(container, ended):
+            return crash
+    return None
+
+
+def _loops(container: Container, ended: Exit) -> bool:
+    if ended.started_at and ended.finished_at and ended.finished_at - ended.started_at > _LONG_LIFE:
+        return False
+    return container.restarts > _TOLERATED_RESTARTS or (
+        container.restarts == _TOLERATED_RESTARTS and not container.running
+    )
+
+
+def _last_end(container: Container) -> Exit | None:
+    ended = container.exit or container.last_exit
+    if ended is None or (container.init and ended.code == 0):
+        return None
+    return ended
+
+
+def _crash(pod: Pod, container: Container, ended: Exit) -> Crash:
+    reason, advice, lasting = _classify(pod, ended)
+    words = ended.message.strip()
+    last_line = words.splitlines()[-1] if words else f"exit code {ended.code}"
+    return Crash(
+        pod=pod,
+        container=container.name,
+        reason=reason,
+        message=f"container {container.name} of {pod.role} pod {pod.name} exited with code "
+        f"{ended.code}: {last_line[:512]}",
+        advice=advice,
+        exit_code=ended.code,
+        excerpt=_masked(words)[-_EXCERPT_BYTES:],
+        lasting=lasting,
+        at=ended.finished_at or datetime.max.replace(tzinfo=UTC),
+    )
+
+
+def _classify(pod: Pod, ended: Exit) -> tuple[str, str, bool]:
+    if signature := classify_text(ended.message):
+        return signature.reason, signature.advice, signature.deterministic
+    if ended.reason == "OOMKilled":
+        advice = "raise the container's memory limit, or lower what the engine keeps in memory"
+        return "OOMKilled", advice, False
+    if ended.code in {_KILLED, _TERMINATED}:
+        advice = "look for a probe or a node that killed it: kubectl describe pod " + pod.name
+        return "ContainerKilled", advice, False
+    advice = f"read its last words: kubectl logs --previous {pod.name}"
+    return "EngineCrashed", advice, False
+
+
+def _masked(words: str) -> str:
+    return _SECRET.sub(lambda match: f"{match[1]}{match[2]}***", words)
