@@ -171,10 +171,10 @@ class Launcher:
     dist_port: int
     engines: list[Engine] = field(default_factory=list)
 
-    def start(self, *flags: str, **environment: str) -> Engine:
+    def start(self, *flags: str, within: tuple[str, ...] = (), **environment: str) -> Engine:
         name = f"engine-{len(self.engines)}"
         port = free_port()
-        command = [sys.executable, "-m", "simengine", "--port", str(port), *flags]
+        command = [*within, sys.executable, "-m", "simengine", "--port", str(port), *flags]
         settings = QUICK | {"STATE_DIR": str(self.directory / name)} | environment
         given = {f"ELASTICEP_SIM_{key}": value for key, value in settings.items()}
         given |= {"ELASTICEP_SIM_RESOLVER": self.resolver, "ELASTICEP_SIM_VERSION": "0.5.19"}

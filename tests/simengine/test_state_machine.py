@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
@@ -279,3 +280,4 @@ class AnyLife(RuleBasedStateMachine):
 
 
 TestAnyLife = AnyLife.TestCase
+TestAnyLife.settings = settings(deadline=None)

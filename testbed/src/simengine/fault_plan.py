@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TypeVar
 
 from simengine.faults import (
@@ -23,6 +24,18 @@ from simengine.faults import (
 )
 
 AnyFault = TypeVar("AnyFault", bound=Fault)
+AnyRouteFault = TypeVar("AnyRouteFault", bound=RouteFault)
+
+
+@dataclass(eq=False)
+class _Armed:
+    """A fault and how often it has struck."""
+
+    fault: Fault
+    used: int = 0
+
+    def has_uses_left(self, fault: RouteFault) -> bool:
+        return fault.times is None or self.used < fault.times
 
 
 class FaultPlan:
@@ -33,23 +46,31 @@ class FaultPlan:
 
     def __init__(self, *, who: Identity, initial: Iterable[Fault] = ()) -> None:
         self.who = who
-        self.added: list[Fault] = []
-        self._initial = list(initial)
-        self._used: dict[int, int] = {}
+        self._initial = [_Armed(fault) for fault in initial]
+        self._added: list[_Armed] = []
 
     def add(self, faults: Iterable[Fault]) -> None:
         """Switch on more faults."""
-        self.added.extend(faults)
+        self._added += [_Armed(fault) for fault in faults]
 
     def clear(self) -> None:
         """Switch off the faults that were added."""
-        self.added.clear()
+        self._added.clear()
+
+    @property
+    def added(self) -> list[Fault]:
+        """The faults switched on at run time, whoever they are meant for."""
+        return [armed.fault for armed in self._added]
 
     @property
     def active(self) -> list[Fault]:
         """All faults that are meant for this process, the latest first."""
-        every = [*reversed(self.added), *reversed(self._initial)]
-        return [fault for fault in every if fault.when.matches(self.who)]
+        return [armed.fault for armed in self._armed]
+
+    @property
+    def _armed(self) -> list[_Armed]:
+        every = [*reversed(self._added), *reversed(self._initial)]
+        return [armed for armed in every if armed.fault.when.matches(self.who)]
 
     def _of(self, kind: type[AnyFault]) -> list[AnyFault]:
         return [fault for fault in self.active if isinstance(fault, kind)]
@@ -61,21 +82,17 @@ class FaultPlan:
 
     def delay_of(self, route: Route) -> float:
         """Seconds to wait before this route answers; counts as one use."""
-        return sum(fault.seconds for fault in self._of(Slow) if self._take(fault, route))
+        slow = self.on_route(route, Slow)
+        return slow.seconds if slow else 0.0
 
-    def on_route(self, route: Route, kind: type[AnyFault]) -> AnyFault | None:
+    def on_route(self, route: Route, kind: type[AnyRouteFault]) -> AnyRouteFault | None:
         """The next fault of a kind on this route; counts as one use."""
-        for fault in self._of(kind):
-            if isinstance(fault, RouteFault) and self._take(fault, route):
+        for armed in self._armed:
+            fault = armed.fault
+            if isinstance(fault, kind) and fault.route == route and armed.has_uses_left(fault):
+                armed.used += 1
                 return fault
         return None
-
-    def _take(self, fault: RouteFault, route: Route) -> bool:
-        used = self._used.get(id(fault), 0)
-        if fault.route != route or (fault.times is not None and used >= fault.times):
-            return False
-        self._used[id(fault)] = used + 1
-        return True
 
     @property
     def shown_phase(self) -> str | None:
