@@ -14,7 +14,6 @@ DNS_SERVICE = IPv4Address("10.96.0.10")
 DNS_DOMAIN = "cluster.local"
 API_PORT = 6443
 RESOLVER_PORT = 8399
-CGROUP = "eep"
 
 MOST_NODES = 64
 

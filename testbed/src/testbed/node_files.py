@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from testbed.addresses import CGROUP, DNS_DOMAIN, DNS_SERVICE, NodeAddress
+from testbed.addresses import DNS_DOMAIN, DNS_SERVICE, NodeAddress
 from testbed.catalogue import PAUSE
 from testbed.credentials import Credentials
 from testbed.programs import Programs
@@ -97,8 +97,7 @@ def _kubelet(address: NodeAddress) -> object:
         # Pods look names up in the cluster alone: this machine's servers are not theirs.
         "resolvConf": "",
         "cgroupDriver": "cgroupfs",
-        "cgroupRoot": f"/{CGROUP}/{address.name}",
-        "cgroupsPerQOS": False,
+        # The node's limits are this machine's: nothing is reserved for anybody.
         "enforceNodeAllocatable": [],
         "failCgroupV1": False,
         "failSwapOn": False,

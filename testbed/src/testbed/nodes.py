@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from testbed import daemons
-from testbed.addresses import CGROUP, POD_NETWORK, NodeAddress
-from testbed.cgroups import create_cgroup
+from testbed.addresses import POD_NETWORK, NodeAddress
+from testbed.cgroups import create_node_cgroup, entering, node_mounts, remove_cgroups, settle
 from testbed.commands import run
 from testbed.daemons import Daemon
 from testbed.errors import TestbedError
@@ -59,17 +59,20 @@ class Node:
         """
         if self.init() is not None:
             raise TestbedError(f"{self.name} is running; stop it first")
-        separate = ("unshare", "--mount", "--pid", "--uts", "--fork", "--kill-child")
-        argv = [
-            *in_namespace(self.address.attachment.namespace),
-            *separate,
-            "--mount-proc",
-            self.disk / "lib" / "testbed" / "pause",
-        ]
-        daemon = self._start("node", argv)
+        create_node_cgroup(self.name)
+        separate = ("--mount", "--pid", "--uts", "--cgroup", "--fork", "--kill-child")
+        namespace = in_namespace(self.address.attachment.namespace)
+        pause = self.disk / "lib" / "testbed" / "pause"
+        argv = [*entering(self.name, as_root=True), *namespace, "unshare", *separate]
+        daemon = self._start("node", [*argv, "--mount-proc", pause])
         daemon.wait_until(lambda: self.init() is not None, seconds=_START_SECONDS, what="process 1")
+        for pid in (self.init(), daemon.pid):
+            if pid is not None:
+                settle(pid, node=self.name)
         # The kubelet's volumes have to reach containers that are already running.
         self.run(["mount", "--make-rshared", "/"])
+        for group, seen in node_mounts(self.name):
+            self.run(["mount", "--bind", group, seen])
         self.run(["mount", "--bind", self.disk / "lib", "/var/lib"])
         self.run(["mount", "--bind", self.disk / "log", "/var/log"])
         self.run(["mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run"])
@@ -84,7 +87,6 @@ class Node:
 
     def start_kubelet(self) -> None:
         """The kubelet, the device plugin and kube-proxy are started; they wait for the API server."""
-        create_cgroup(f"{CGROUP}/{self.name}")
         labels = ",".join(f"{name}={value}" for name, value in LABELS.items())
         kubelet = [
             HOME / "kube",
@@ -106,6 +108,7 @@ class Node:
     def power_off(self) -> None:
         """Nothing of the node runs any more: no process ended in order, no mount was undone."""
         daemons.end(lambda process: process.name.endswith(f"@{self.name}"), state=self.places.state)
+        remove_cgroups(self.name)
 
     def run(self, argv: Sequence[str | Path], *, stdin: Path | None = None) -> str:
         """What a program printed that ran on this node.
@@ -123,7 +126,8 @@ class Node:
         init = self.init()
         if init is None:
             raise TestbedError(f"{self.name} is off; start it first")
-        return ["nsenter", f"--target={init}", "--mount", "--net", "--pid", "--uts", "--wd=/"]
+        spaces = ("--mount", "--net", "--pid", "--uts", "--cgroup")
+        return [*entering(self.name), "nsenter", f"--target={init}", *spaces, "--wd=/"]
 
     def init(self) -> int | None:
         """The pid of the node's process 1, seen from this machine; None when the node is off."""

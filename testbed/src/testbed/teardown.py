@@ -2,18 +2,15 @@
 
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 from testbed import daemons
 from testbed.cgroups import our_cgroups, remove_cgroups
 from testbed.commands import run
-from testbed.errors import TestbedError
 from testbed.network import our_links, our_namespaces, remove_network
 from testbed.places import Places
 from testbed.record import read_record
 
-_CGROUP_SECONDS = 10.0
 _NETNS = Path("/run/netns")
 
 
@@ -37,7 +34,7 @@ def tear_down(places: Places) -> None:
     ancestors = daemons.ancestors()
     daemons.end(lambda process: process.pid not in ancestors, state=places.state)
     remove_network()
-    _remove_cgroups()
+    remove_cgroups()
     _unmount_below(places.state)
     if record is not None:
         record.restore_settings()
@@ -47,20 +44,6 @@ def tear_down(places: Places) -> None:
     shutil.rmtree(places.state, ignore_errors=True)
     if places.state.exists():
         shutil.rmtree(places.state)
-
-
-def _remove_cgroups() -> None:
-    """A group is free a moment after its last process was killed: the kernel takes its time."""
-    deadline = time.monotonic() + _CGROUP_SECONDS
-    while True:
-        try:
-            remove_cgroups()
-        except TestbedError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.05)
-        else:
-            return
 
 
 def _unmount_below(directory: Path) -> None:
