@@ -34,7 +34,7 @@ ADMIN_KEY_FIELD = "admin-key"
 ADMIN_KEY_VARIABLE = "ELASTICEP_ADMIN_KEY"
 POD_IP_VARIABLE = "POD_IP"
 SHM_VOLUME = "shm"
-SHM_PATH = "/dev/shm"
+SHM_PATH = "/dev/shm"  # noqa: S108 - a mount point, not a file
 GPU_RESOURCE = "nvidia.com/gpu"
 
 LEADER = "leader"

@@ -89,9 +89,7 @@ class TemplateContainer(OpenModel):
     """Its ports. The operator sets those of the engine container."""
 
     env: (
-        Annotated[
-            tuple[TemplateEnv, ...], Field(max_length=256, json_schema_extra=LIST_ATOMIC)
-        ]
+        Annotated[tuple[TemplateEnv, ...], Field(max_length=256, json_schema_extra=LIST_ATOMIC)]
         | None
     ) = None
     """Environment variables, such as those of NCCL, UCX and Mooncake."""

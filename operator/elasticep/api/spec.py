@@ -65,9 +65,7 @@ class Engine(ApiModel):
     ] = ("python3", "-m", "sglang.launch_server")
     """What starts the engine, before its arguments; no shell is involved."""
 
-    args: Annotated[
-        tuple[Argument, ...], Field(max_length=128, json_schema_extra=LIST_ATOMIC)
-    ] = ()
+    args: Annotated[tuple[Argument, ...], Field(max_length=128, json_schema_extra=LIST_ATOMIC)] = ()
     """Further SGLang flags, the same for leader and joiners; those that the operator sets are
     refused.
     """

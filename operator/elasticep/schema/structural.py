@@ -51,9 +51,9 @@ class _Conversion:
         node = self._resolved(raw)
         if node.get(INT_OR_STRING):
             return {**_description(node), **_int_or_string(node["anyOf"])}
-        kind = node.get("type")
-        if not isinstance(kind, str):
+        if "type" not in node:
             raise ValueError(f"a structural schema needs one type, this has none: {dict(node)}")
+        kind: str = node["type"]
         result: Schema = {"type": kind, **_description(node)}
         if kind == "integer":
             result["format"] = "int32"
@@ -113,7 +113,9 @@ def _description(node: Mapping[str, Any]) -> Schema:
 def _worth_showing(default: object, *, kind: str) -> bool:
     """Whether the API server should fill the default in.
 
-    An empty string, list or object says no more than its absence, and would have every applied
-    object differ from what its author wrote.
+    An empty string or list says no more than its absence, and an object's defaults are those of
+    its fields.
     """
-    return default is not None and (kind in ("boolean", "integer") or bool(default))
+    if kind == "object" or default is None:
+        return False
+    return kind in ("boolean", "integer") or bool(default)

@@ -1,11 +1,18 @@
 """Rules about the engine: its image, its command line, its ports, its key."""
 
-from elasticep.schema.rules.rule import Rule, formatted, literal, no_placeholder
+from elasticep.engine.contract import (
+    KNOWN_VERSIONS,
+    MINIMUM_LEADER_RANKS,
+    known_image_pattern,
+    known_version_pattern,
+)
+from elasticep.schema.rules.rule import Reason, Rule, formatted, literal, no_placeholder
 
 _IMAGE = (
     r"^[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?(:[0-9]+)?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*"
     r"(:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?(@sha256:[a-f0-9]{64})?$"
 )
+_KNOWN = ", ".join(KNOWN_VERSIONS)
 _OBJECT_NAME = r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
 _DATA_KEY = r"^[-._A-Za-z0-9]+$"
 
@@ -42,6 +49,25 @@ ENGINE = (
         holds=f"self.matches({literal(_IMAGE)})",
         message="an image is written REGISTRY/NAME:TAG, its name in lower case, such as"
         " lmsysorg/sglang:v0.5.19",
+    ),
+    Rule(
+        at="spec.engine.version",
+        holds=f"self.matches({literal(known_version_pattern())})",
+        message=f"no contract is known for this SGLang release: use one of {_KNOWN}",
+    ),
+    Rule(
+        at="spec.engine",
+        field=".version",
+        holds=f"has(self.version) || self.image.matches({literal(known_image_pattern())})",
+        message="the image's tag does not name a known SGLang release: set version to the one in"
+        f" the image, one of {_KNOWN}",
+        reason=Reason.REQUIRED,
+    ),
+    Rule(
+        at="spec.leader.ranks",
+        holds=f"self >= {MINIMUM_LEADER_RANKS}",
+        message="SGLang takes no joiner when it is launched with one rank: set leader.ranks to at"
+        f" least {MINIMUM_LEADER_RANKS}",
     ),
     Rule(
         at="spec.engine.adminKeySecretRef.name",

@@ -10,9 +10,7 @@ _KEY = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Z
 _LABEL_VALUE = r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"
 
 _COMMON_LABELS = tuple(
-    key
-    for key in names.common_labels("", version="")
-    if not key.startswith(f"{names.API_GROUP}/")
+    key for key in names.common_labels("", version="") if not key.startswith(f"{names.API_GROUP}/")
 )
 
 
