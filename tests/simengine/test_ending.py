@@ -104,7 +104,10 @@ def test_first_process_of_a_container_exits_zero_when_the_engine_crashes(
     """The kernel ignores a SIGKILL that the first process of a PID namespace sends to itself."""
     fault = {"do": "crash", "stage": "load", "log": "RuntimeError: boom"}
     engine = launch.start(
-        "--tp-size", "4", within=("unshare", "--pid", "--fork"), FAULTS=json.dumps([fault])
+        "--tp-size",
+        "4",
+        within=("unshare", "--map-root-user", "--pid", "--fork"),
+        FAULTS=json.dumps([fault]),
     )
     assert engine.ends() == 0
     assert "RuntimeError: boom" in engine.output

@@ -1,17 +1,12 @@
-"""The leader's state machine: each step alone, then whole lives at random."""
+"""The leader's state machine, step by step."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-
 from simengine.scale_protocol import (
     RECOVERY_IS_UNSUPPORTED,
     STILL_PENDING,
     Admission,
-    Phase,
     Shape,
 )
 from simengine.state_machine import ElasticGroup
@@ -220,64 +215,3 @@ def test_native_growth_warms_up_for_one_forward_pass() -> None:
     assert group.status()["scale_phase"] == "warming_up"
     group.forward_pass(now=2)
     assert group.status()["scale_phase"] == "serving_expanded"
-
-
-class AnyLife(RuleBasedStateMachine):
-    """Joiners come and go, requests and forward passes fall in any order."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.group = fresh()
-        self.now = 0.0
-        self.largest = self.group.effective
-
-    @rule(size=st.integers(1, 10))
-    def ask(self, size: int) -> None:
-        had_pending = self.group.pending
-        answer = self.group.request_scale(size, now=self.now)
-        if answer.accepted:
-            assert had_pending is None
-            assert self.group.effective < size <= 8
-
-    @rule(ranks=st.sampled_from([1, 2, 4]), right=st.booleans())
-    def announce(self, ranks: int, right: bool) -> None:
-        offset = self.group.effective
-        join(self.group, offset=offset, target=offset + ranks + (0 if right else 1))
-
-    @rule(rank=st.integers(0, 7))
-    def die(self, rank: int) -> None:
-        self.group.ranks_gone([rank])
-
-    @rule(seconds=st.floats(0, 2 * TIMEOUT))
-    def wait(self, seconds: float) -> None:
-        before = self.group.status()
-        self.now += seconds
-        assert self.group.status() == before
-
-    @rule()
-    def serve(self) -> None:
-        step = self.group.forward_pass(now=self.now)
-        if isinstance(step, Admission):
-            assert self.group.registrations[step.offset] == step.target == self.group.pending
-            self.group.commit(step)
-
-    @precondition(lambda self: self.group.phase is Phase.RECOVERY_UNSUPPORTED)
-    @rule(size=st.integers(1, 10))
-    def nothing_heals_a_fault_after_growth(self, size: int) -> None:
-        self.group.request_scale(size, now=self.now)
-        self.group.forward_pass(now=self.now)
-        assert self.group.phase is Phase.RECOVERY_UNSUPPORTED
-
-    @invariant()
-    def size_only_grows_and_stays_within_bounds(self) -> None:
-        assert self.largest <= self.group.effective <= 8
-        self.largest = self.group.effective
-
-    @invariant()
-    def front_end_knows_the_size_and_what_is_pending(self) -> None:
-        assert self.group.mirror.effective == self.group.effective
-        assert self.group.mirror.pending == self.group.pending
-
-
-TestAnyLife = AnyLife.TestCase
-TestAnyLife.settings = settings(deadline=None)

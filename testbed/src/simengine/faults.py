@@ -2,7 +2,7 @@
 
 A fault is a JSON object: `do` names it, `when` says to whom it happens, the rest are its details.
 All pods of a group share one template, so `when` picks a role and a rank offset.
-docs/faults.md has examples of each.
+testbed/docs/faults.md has examples of each.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class Settings(BaseModel):
     state_dir: Path = Path("/dev/shm/elasticep-sim")  # noqa: S108  (a pod's memory volume)
     """Outlives a container but not its pod: the number of container starts is kept here."""
     faults: tuple[Fault, ...] = ()
-    """Faults on tap, a JSON list; see docs/faults.md."""
+    """Faults on tap, a JSON list; see testbed/docs/faults.md."""
 
     @field_validator("infiniband", mode="before")
     @classmethod
