@@ -47,13 +47,19 @@ def await_engine(view: View) -> Decision | None:
         limit = reason if reason.word == "Unschedulable" else None
         return Decision(reason=reason, memory=view.memory, limit=limit, look_again=WAITING_POLL)
     if isinstance(view.snapshot.engine, EngineUnknown):
-        unknown = view.snapshot.engine
         return Decision(
-            reason=Reason(word=unknown.reason, message=unknown.message),
+            reason=_why_unknown(leader, view.snapshot.engine),
             memory=view.memory,
             look_again=STARTING_POLL,
         )
     return None
+
+
+def _why_unknown(leader: Pod, unknown: EngineUnknown) -> Reason:
+    if unknown.reason == "EngineUnreachable" and not leader.ready:
+        message = f"leader pod {leader.name} runs; its engine loads and does not answer yet"
+        return Reason(word="LeaderLoading", message=message)
+    return Reason(word=unknown.reason, message=unknown.message)
 
 
 def detect_loss(view: View) -> Decision | None:

@@ -11,12 +11,6 @@ from elasticep.engine.contract import Contract, contract_for, version_from_image
 from elasticep.plan.template_hash import template_hash
 from elasticep.plan.template_merge import merge_pod
 
-_ADMIN_KEY_VARIABLE = "ELASTICEP_ADMIN_KEY"
-_POD_IP_VARIABLE = "POD_IP"
-
-_SHM_PATH = "/dev/shm"  # noqa: S108 (a mount point, no file of ours)
-"""NCCL and SGLang's schedulers need more of it than a container's default 64 MiB."""
-
 _LEADER_GRACE_SECONDS = 60
 """SGLang looks for SIGTERM every 5 s, then waits up to 15 s for its schedulers, after the
 requests that it has accepted."""
@@ -63,14 +57,14 @@ class Blueprint:
             scale_timeout_seconds=spec.engine.scale_timeout_seconds,
             ib_devices=spec.rdma.devices if spec.rdma else (),
             extra_args=spec.engine.args,
-            admin_key=f"$({_ADMIN_KEY_VARIABLE})",
+            admin_key=f"$({names.ADMIN_KEY_VARIABLE})",
         )
 
 
 def leader_pod(blueprint: Blueprint, *, incarnation: str, serial: int) -> dict[str, Any]:
     """The leader pod of an incarnation."""
     arguments = leader_arguments(
-        blueprint.contract, blueprint.launch, own_address=f"$({_POD_IP_VARIABLE})"
+        blueprint.contract, blueprint.launch, own_address=f"$({names.POD_IP_VARIABLE})"
     )
     return _pod(
         blueprint,
@@ -145,8 +139,8 @@ def _pod(
         },
     }
     if not _user_mounts_shm(blueprint):
-        owned["spec"]["volumes"] = [{"name": "shm", "emptyDir": {"medium": "Memory"}}]
-        mount = {"name": "shm", "mountPath": _SHM_PATH}
+        owned["spec"]["volumes"] = [{"name": names.SHM_VOLUME, "emptyDir": {"medium": "Memory"}}]
+        mount = {"name": names.SHM_VOLUME, "mountPath": names.SHM_PATH}
         owned["spec"]["containers"][0]["volumeMounts"] = [mount]
     if blueprint.spec.template.spec.get("hostNetwork"):
         # Without this a pod on the host's network cannot resolve Services.
@@ -157,7 +151,7 @@ def _pod(
 def _user_mounts_shm(blueprint: Blueprint) -> bool:
     containers = blueprint.spec.template.spec.get("containers", [])
     return any(
-        mount.get("mountPath") == _SHM_PATH
+        mount.get("mountPath") == names.SHM_PATH
         for container in containers
         if container.get("name") == names.CONTAINER
         for mount in container.get("volumeMounts", [])
@@ -168,7 +162,7 @@ def _engine_container(
     blueprint: Blueprint, *, ranks: int, arguments: tuple[str, ...]
 ) -> dict[str, Any]:
     spec = blueprint.spec
-    devices = {"nvidia.com/gpu": str(ranks)}
+    devices = {names.GPU_RESOURCE: str(ranks)}
     if spec.rdma:
         devices[spec.rdma.resource] = str(spec.rdma.count)
     return {
@@ -178,10 +172,10 @@ def _engine_container(
         "args": list(arguments),
         "env": [
             {
-                "name": _POD_IP_VARIABLE,
+                "name": names.POD_IP_VARIABLE,
                 "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}},
             },
-            {"name": _ADMIN_KEY_VARIABLE, "valueFrom": {"secretKeyRef": _admin_key(blueprint)}},
+            {"name": names.ADMIN_KEY_VARIABLE, "valueFrom": {"secretKeyRef": _admin_key(blueprint)}},
         ],
         "ports": [{"name": names.PORT_NAME, "containerPort": spec.engine.port}],
         "resources": {"requests": devices, "limits": dict(devices)},

@@ -1,0 +1,38 @@
+"""The running cluster with the operator in it, and a namespace for each test."""
+
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from groups import Namespace, OperatorPod, eventually
+from testbed.cluster import Cluster
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Cluster:
+    """The cluster of ``make up``."""
+    return Cluster.running()
+
+
+@pytest.fixture(scope="session")
+def operator(cluster: Cluster) -> OperatorPod:
+    """The operator, installed the way that a user installs it."""
+    base = ROOT / "deploy" / "kustomize" / "base"
+    cluster.kubectl("apply", "--server-side", "-k", str(base))
+    installed = OperatorPod(cluster=cluster)
+    installed.restart()
+    return installed
+
+
+@pytest.fixture
+def namespace(cluster: Cluster, operator: OperatorPod) -> Iterator[Namespace]:
+    """A namespace of the test's own, gone afterwards with all that is in it."""
+    name = f"test-{uuid.uuid4().hex[:8]}"
+    cluster.kubectl("create", "namespace", name)
+    yield Namespace(cluster=cluster, name=name)
+    operator.start()
+    cluster.kubectl("delete", "namespace", name, "--wait=false")
+    eventually(lambda: not Namespace(cluster=cluster, name=name).pods(), within=90)

@@ -1,0 +1,255 @@
+"""Words for what a test does to a group and sees of it."""
+
+import json
+import time
+import urllib.request
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import yaml
+from testbed.cluster import Cluster
+from testbed.errors import TestbedError
+
+Answer = TypeVar("Answer")
+OPERATOR_NAMESPACE = "elasticep-system"
+OPERATOR_USER = f"system:serviceaccount:{OPERATOR_NAMESPACE}:elasticep-operator"
+
+
+def eventually(
+    look: Callable[[], Answer], *, within: float, explain: Callable[[], str] = str
+) -> Answer:
+    """The first answer that is true.
+
+    Raises:
+        AssertionError: there was none within so many seconds; with what ``explain`` says.
+    """
+    deadline = time.monotonic() + within
+    while True:
+        answer = look()
+        if answer:
+            return answer
+        if time.monotonic() > deadline:
+            message = f"not within {within:g} s\n{explain()}"
+            raise AssertionError(message)
+        time.sleep(0.2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Namespace:
+    """One namespace and what is in it."""
+
+    cluster: Cluster
+    name: str
+
+    def kubectl(self, *words: str, stdin: str | None = None) -> str:
+        """What kubectl printed, in this namespace."""
+        return self.cluster.kubectl("-n", self.name, *words, stdin=stdin)
+
+    def refused(self, *words: str, stdin: str | None = None) -> str:
+        """What kubectl said when it failed, as it must."""
+        try:
+            printed = self.kubectl(*words, stdin=stdin)
+        except TestbedError as error:
+            return str(error)
+        message = f"kubectl {' '.join(words)} was not refused: {printed}"
+        raise AssertionError(message)
+
+    def items(self, kind: str) -> list[dict[str, Any]]:
+        """Every object of a kind."""
+        found: list[dict[str, Any]] = json.loads(self.kubectl("get", kind, "-o", "json"))["items"]
+        return found
+
+    def pods(self) -> list[dict[str, Any]]:
+        """Every pod."""
+        return self.items("pods")
+
+    def create_group(self, name: str = "lite", **changes: Any) -> "LiveGroup":
+        """A group of leader 4, joiners 2, at most 8, with top-level changes of its spec."""
+        spec: dict[str, Any] = {
+            "replicas": 3,
+            "model": {"path": "deepseek-ai/DeepSeek-V2-Lite", "trustRemoteCode": True},
+            "engine": {"image": "lmsysorg/sglang:v0.5.19"},
+            "leader": {"ranks": 4},
+            "joiner": {"ranks": 2},
+            "maxEPSize": 8,
+            "rdma": {"resource": "rdma/hca_shared_devices_a", "devices": ["mlx5_0"]},
+        }
+        manifest = {
+            "apiVersion": "elasticep.dev/v1alpha1",
+            "kind": "ElasticEPGroup",
+            "metadata": {"name": name},
+            "spec": {**spec, **changes},
+        }
+        self.kubectl("apply", "-f", "-", stdin=yaml.safe_dump(manifest))
+        return LiveGroup(namespace=self, name=name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveGroup:
+    """One group as the cluster shows it."""
+
+    namespace: Namespace
+    name: str
+
+    def read(self) -> dict[str, Any]:
+        """The object."""
+        text = self.namespace.kubectl("get", "eepg", self.name, "-o", "json")
+        found: dict[str, Any] = json.loads(text)
+        return found
+
+    def status(self) -> dict[str, Any]:
+        """Its status; empty before the first report."""
+        found: dict[str, Any] = self.read().get("status", {})
+        return found
+
+    def effective(self) -> int | None:
+        """The EP size that it says it serves with."""
+        size: int | None = self.status().get("epSize", {}).get("effective")
+        return size
+
+    def condition(self, kind: str) -> tuple[str, str]:
+        """Status and reason of a condition."""
+        for condition in self.status().get("conditions", []):
+            if condition["type"] == kind:
+                return condition["status"], condition["reason"]
+        return "Missing", ""
+
+    def message(self, kind: str) -> str:
+        """The sentence of a condition."""
+        conditions = self.status().get("conditions", [])
+        return next((str(c["message"]) for c in conditions if c["type"] == kind), "")
+
+    def await_size(self, ranks: int, *, within: float = 60) -> None:
+        """Wait until the group is ready with that EP size."""
+        eventually(
+            lambda: self.effective() == ranks and self.condition("Ready")[0] == "True",
+            within=within,
+            explain=self.describe,
+        )
+
+    def await_condition(self, kind: str, status: str, reason: str, *, within: float = 60) -> None:
+        """Wait until a condition has that status and reason."""
+        eventually(
+            lambda: self.condition(kind) == (status, reason), within=within, explain=self.describe
+        )
+
+    def describe(self) -> str:
+        """What a person would look at first."""
+        pods = self.namespace.kubectl("get", "pods", "-o", "wide")
+        return f"{self.namespace.kubectl('describe', 'eepg', self.name)}\n{pods}"
+
+    def scale(self, replicas: int) -> None:
+        """As ``kubectl scale`` does it: through the scale subresource."""
+        self.namespace.kubectl("scale", f"eepg/{self.name}", f"--replicas={replicas}")
+
+    def change(self, **spec: Any) -> None:
+        """Merge these top-level fields into the spec."""
+        patch = json.dumps({"spec": spec})
+        self.namespace.kubectl("patch", "eepg", self.name, "--type=merge", "-p", patch)
+
+    def pods(self, role: str = "") -> list[dict[str, Any]]:
+        """Its pods that nobody is deleting, by rank; only of one role if given."""
+        mine = [
+            pod
+            for pod in self.namespace.pods()
+            if pod["metadata"]["labels"].get("elasticep.dev/group-name") == self.name
+            and "deletionTimestamp" not in pod["metadata"]
+            and role in {"", pod["metadata"]["labels"]["elasticep.dev/role"]}
+        ]
+        return sorted(mine, key=_rank)
+
+    def leader(self) -> dict[str, Any]:
+        """Its leader pod."""
+        (pod,) = self.pods("leader")
+        return pod
+
+    def engine_counts(self) -> dict[str, Any]:
+        """What the leader's engine has counted of the requests that it got."""
+        return self._ask_leader("/sim/state")
+
+    def _ask_leader(self, path: str) -> dict[str, Any]:
+        url = f"http://{self.leader()['status']['podIP']}:30000{path}"
+        with urllib.request.urlopen(url, timeout=5) as response:
+            found: dict[str, Any] = json.load(response)
+            return found
+
+    def inject(self, *faults: dict[str, Any]) -> None:
+        """Switch faults on in the leader's engine."""
+        url = f"http://{self.leader()['status']['podIP']}:30000/sim/faults"
+        body = json.dumps(list(faults)).encode()
+        request = urllib.request.Request(url, data=body, method="POST")
+        request.add_header("Content-Type", "application/json")
+        urllib.request.urlopen(request, timeout=5).close()
+
+    def complete(self) -> dict[str, Any]:
+        """One token, through the Service's ClusterIP."""
+        service = json.loads(self.namespace.kubectl("get", "service", self.name, "-o", "json"))
+        url = f"http://{service['spec']['clusterIP']}:30000/v1/completions"
+        body = json.dumps({"model": "default", "prompt": "Hello", "max_tokens": 1}).encode()
+        request = urllib.request.Request(url, data=body, method="POST")
+        request.add_header("Content-Type", "application/json")
+        with urllib.request.urlopen(request, timeout=10) as response:
+            found: dict[str, Any] = json.load(response)
+            return found
+
+
+def _rank(pod: dict[str, Any]) -> int:
+    return int(pod["metadata"]["labels"].get("elasticep.dev/rank-offset", "0"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OperatorPod:
+    """The operator's Deployment."""
+
+    cluster: Cluster
+
+    def restart(self) -> None:
+        """A new process from the image that is loaded now."""
+        self._kubectl("rollout", "restart", "deployment/elasticep-operator")
+        self._await()
+
+    def stop(self) -> None:
+        """No operator runs."""
+        self._kubectl("scale", "deployment/elasticep-operator", "--replicas=0")
+        eventually(lambda: not self._pods(), within=60)
+
+    def start(self) -> None:
+        """One operator runs."""
+        self._kubectl("scale", "deployment/elasticep-operator", "--replicas=1")
+        self._await()
+
+    def kill(self) -> None:
+        """SIGKILL, without a word; the Deployment starts another."""
+        for pod in self._pods():
+            self._kubectl("delete", "pod", pod, "--grace-period=0", "--force")
+
+    def _await(self) -> None:
+        self._kubectl("rollout", "status", "deployment/elasticep-operator", "--timeout=90s")
+
+    def _pods(self) -> list[str]:
+        selector = "app.kubernetes.io/component=operator"
+        return self._kubectl("get", "pods", "-l", selector, "-o", "name").replace(
+            "pod/", ""
+        ).split()
+
+    def _kubectl(self, *words: str) -> str:
+        return self.cluster.kubectl("-n", OPERATOR_NAMESPACE, *words)
+
+
+def operator_writes(cluster: Cluster, *, since: int = 0) -> list[str]:
+    """What the operator has written since an offset of the audit log, its Lease apart."""
+    with cluster.audit_log.open("rb") as log:
+        log.seek(since)
+        return list(_writes(line for line in log if line.endswith(b"\n")))
+
+
+def _writes(lines: Iterable[bytes]) -> Iterable[str]:
+    for line in lines:
+        event = json.loads(line)
+        verb, target = event["verb"], event.get("objectRef", {})
+        if event["user"]["username"] != OPERATOR_USER or event["stage"] != "ResponseComplete":
+            continue
+        if verb in {"get", "list", "watch"} or target.get("resource") == "leases":
+            continue
+        yield f"{verb} {target.get('resource')}/{target.get('subresource', '')} {target.get('name')}"
