@@ -34,10 +34,7 @@ def main(parts: Sequence[str]) -> int:
     """
     interrupts: list[int] = []
     signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
-    outcomes = []
-    for part in parts:
-        if not interrupts:
-            outcomes.append(_run(part))
+    outcomes = [_run(part) for part in parts if not interrupts]
     print(f"\n{summary(outcomes)}", flush=True)
     return 0 if len(outcomes) == len(parts) and all(o.passed for o in outcomes) else 1
 

@@ -1,0 +1,139 @@
+"""The acts of the demo; each one does one thing to the cluster and says when it is done."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty
+from typing import Any
+
+from rich.console import Console
+
+from demo.diagnosis import DemoError
+from demo.picture import open_picture
+from demo.scene import Scene, of_group, read_scene
+from demo.watch import Change, watch
+from testbed.api import Api
+from testbed.cluster import Cluster
+from testbed.errors import TestbedError
+from testbed.lifecycle import load, up
+from testbed.places import Places
+from testbed.progress import Report
+
+NODES = 3
+ENGINE_VERSIONS = ("0.5.19",)
+NAMESPACE = "default"
+GROUP = "deepseek-v2-lite"
+OPERATOR = "elasticep-operator"
+OPERATOR_NAMESPACE = "elasticep-system"
+BASE = Path("deploy/kustomize/base")
+EXAMPLE = Path("deploy/examples/deepseek-v2-lite.yaml")
+
+_GROUPS = f"/apis/elasticep.dev/v1alpha1/namespaces/{NAMESPACE}/elasticepgroups"
+_PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
+_EVENTS = f"/apis/events.k8s.io/v1/namespaces/{NAMESPACE}/events"
+_GLANCE_SECONDS = 0.25
+
+
+def boot(places: Places, report: Report) -> Cluster:
+    """A cluster is up, with the operator and the engine as the source is now on its nodes."""
+    try:
+        Cluster.running(places)
+    except TestbedError:
+        up(places=places, report=report, nodes=NODES, engine_versions=ENGINE_VERSIONS)
+        return Cluster.running(places)
+    up(places=places, report=report, nodes=NODES, engine_versions=ENGINE_VERSIONS)
+    load(places=places, report=report, engine_versions=ENGINE_VERSIONS)
+    return Cluster.running(places)
+
+
+def install(cluster: Cluster) -> None:
+    """The operator runs from its image, as installed from the repository's manifests."""
+    deployment = f"deployment/{OPERATOR}"
+    here = f"--namespace={OPERATOR_NAMESPACE}"
+    before = cluster.kubectl("get", deployment, here, "--ignore-not-found", "--output=name")
+    cluster.kubectl("apply", "--server-side", "-k", str(cluster.places.source / BASE))
+    if before:
+        # The image has the same name as before, and perhaps other content.
+        cluster.kubectl("rollout", "restart", deployment, here)
+    cluster.kubectl("rollout", "status", deployment, here, "--timeout=90s")
+
+
+def clear(cluster: Cluster) -> None:
+    """No group of an earlier demo is left, nor a pod of it."""
+    cluster.kubectl("delete", "eepg", GROUP, f"--namespace={NAMESPACE}", "--ignore-not-found")
+    pods = f"--selector=elasticep.dev/group-name={GROUP}"
+    cluster.kubectl("wait", "pods", pods, f"--namespace={NAMESPACE}", "--for=delete")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Growth:
+    """A group that has grown to its wanted size.
+
+    `served_at` says since when, in seconds since the epoch, each EP size has been served.
+    """
+
+    scene: Scene
+    applied_at: float
+    served_at: dict[int, float]
+
+
+def grow(cluster: Cluster, *, console: Console, deadline_seconds: float) -> Growth:
+    """The example is applied, and serves with the size that it asks for.
+
+    Raises DemoError when it does not within the deadline.
+    """
+    seen = watch(Api.from_kubeconfig(cluster.kubeconfig), (_GROUPS, _PODS, _EVENTS))
+    world = _World()
+    applied_at = time.time()
+    cluster.kubectl("apply", f"--namespace={NAMESPACE}", "-f", str(cluster.places.source / EXAMPLE))
+    served_at: dict[int, float] = {}
+    with open_picture(console, title=GROUP) as show:
+        while True:
+            try:
+                change = seen.get(timeout=_GLANCE_SECONDS)
+            except Empty:
+                change = None
+            if change is not None:
+                world.take(change)
+            scene = world.scene()
+            now = change.at if change is not None else time.time()
+            if scene.available and scene.settled and scene.effective:
+                served_at.setdefault(scene.effective, now)
+            show(scene, now - applied_at)
+            if scene.ready and scene.effective == scene.desired:
+                return Growth(scene=scene, applied_at=applied_at, served_at=served_at)
+            if now - applied_at > deadline_seconds:
+                raise DemoError(
+                    f"the group serves with EP size {scene.effective}, not {scene.desired}, "
+                    f"after {deadline_seconds:.0f} s: {scene.reason}: {scene.message}"
+                )
+
+
+class _World:
+    """The objects around the group, as the watches have last shown them."""
+
+    def __init__(self) -> None:
+        self._objects: dict[str, dict[str, dict[str, Any]]] = {
+            path: {} for path in (_GROUPS, _PODS, _EVENTS)
+        }
+
+    def take(self, change: Change) -> None:
+        objects = self._objects[change.path]
+        name = change.object["metadata"]["name"]
+        if change.type == "DELETED":
+            objects.pop(name, None)
+        else:
+            objects[name] = change.object
+
+    def scene(self) -> Scene:
+        group = self._objects[_GROUPS].get(GROUP)
+        uid = group["metadata"]["uid"] if group else None
+        return read_scene(
+            group=group,
+            pods=[pod for pod in self._objects[_PODS].values() if of_group(pod, GROUP)],
+            events=[
+                event
+                for event in self._objects[_EVENTS].values()
+                if event.get("regarding", {}).get("uid") == uid
+            ],
+        )
