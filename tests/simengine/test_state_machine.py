@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from simengine.scale_protocol import (
     RECOVERY_IS_UNSUPPORTED,
     STILL_PENDING,
