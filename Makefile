@@ -24,7 +24,7 @@ AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo --preserve-env --set-home \
 # What `make test` runs, in this order: from the quick to the slow. `make test PARTS="lint unit"`
 # runs some of it.
 PARTS ?= lint types layers crd-check unit api contract cluster
-NEED_API_SERVER := tests/api_server tests/deploy tests/kube
+NEED_API_SERVER := tests/api tests/deploy tests/kube
 NEED_CLUSTER := tests/cluster
 NEED_SGLANG := tests/contract
 PYTEST := $(BIN)/pytest
