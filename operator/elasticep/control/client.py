@@ -4,7 +4,7 @@ Source: ``srt/entrypoints/elastic_ep.py`` and ``srt/utils/auth.py`` of SGLang 0.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 import aiohttp
 
@@ -154,7 +154,7 @@ def _read_state(body: Any) -> EngineState | EngineUnknown:
     )
 
 
-def _is_size(value: object) -> bool:
+def _is_size(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 

@@ -49,12 +49,20 @@ class KubeClient:
 
     @classmethod
     async def connect(cls) -> "KubeClient":
-        """A client from the pod's service account, or else from the user's kubeconfig."""
+        """A client from the pod's service account, or else from the user's kubeconfig.
+
+        Raises:
+            UnavailableError: there is neither.
+        """
         configuration = Configuration()
         try:
-            config.load_incluster_config(client_configuration=configuration)
-        except config.ConfigException:
-            await config.load_kube_config(client_configuration=configuration)
+            try:
+                config.load_incluster_config(client_configuration=configuration)
+            except config.ConfigException:
+                await config.load_kube_config(client_configuration=configuration)
+        except config.ConfigException as error:
+            message = f"no service account and no usable kubeconfig: {error}"
+            raise UnavailableError(0, "NoCluster", message) from error
         return cls(ApiClient(configuration))
 
     async def close(self) -> None:

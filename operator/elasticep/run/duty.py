@@ -89,6 +89,9 @@ async def _watching(
     tasks = await kopf.spawn_tasks(
         registry=registry,
         settings=kopf_settings(),
+        # Otherwise kopf looks its user up, and a container's numeric user has no name. The type
+        # is a NewType of str that kopf does not export.
+        identity="elasticep",  # type: ignore[arg-type]
         standalone=True,
         clusterwide=not namespaces,
         namespaces=namespaces,
