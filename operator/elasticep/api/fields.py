@@ -68,8 +68,8 @@ def cut_to(limit: int) -> BeforeValidator:
     return BeforeValidator(cut)
 
 
-Word = Annotated[str, Field(max_length=253)]
-"""A name of something in Kubernetes, or a CamelCase reason."""
+Word = Annotated[str, cut_to(253), Field(max_length=253)]
+"""A name of something in Kubernetes, a CamelCase reason, a word of the engine's."""
 
 Sentence = Annotated[str, cut_to(1024), Field(max_length=1024)]
 """Prose that the operator reports."""

@@ -55,13 +55,11 @@ def _decoded_object(value: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     values: Schema | None = schema.get("additionalProperties")
     result: dict[str, Any] = {}
     for name, item in value.items():
-        if name in properties:
-            if item is not None:
-                result[name] = decoded(item, properties[name])
-        elif values is not None:
-            result[name] = decoded(item, values)
-        elif _keeps_unknown(schema):
-            result[name] = item
+        child = properties.get(name, values)
+        if child is None:
+            result |= {name: item} if _keeps_unknown(schema) else {}
+        elif item is not None:
+            result[name] = decoded(item, child)
     for name, child in properties.items():
         if name not in result and "default" in child:
             result[name] = child["default"]
@@ -70,17 +68,18 @@ def _decoded_object(value: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
 
 def _unknown(value: Any, schema: Schema, *, path: str) -> Iterator[str]:
     match value:
-        case Mapping() if "additionalProperties" not in schema:
-            properties = schema.get("properties", {})
+        case Mapping():
+            properties: Mapping[str, Schema] = schema.get("properties", {})
             for name, item in value.items():
-                child = f"{path}.{name}" if path else name
-                if name in properties:
-                    yield from _unknown(item, properties[name], path=child)
-                elif schema.get("type") == "object" and not _keeps_unknown(schema):
-                    yield child
-        case list() if "items" in schema:
+                child = properties.get(name, schema.get("additionalProperties"))
+                below = f"{path}.{name}" if path else name
+                if child is not None:
+                    yield from _unknown(item, child, path=below)
+                elif not _keeps_unknown(schema):
+                    yield below
+        case list() if "items" in schema or not _keeps_unknown(schema):
             for index, item in enumerate(value):
-                yield from _unknown(item, schema["items"], path=f"{path}[{index}]")
+                yield from _unknown(item, schema.get("items", {}), path=f"{path}[{index}]")
         case _:
             pass
 

@@ -47,7 +47,7 @@ def _broken(rule: Mapping[str, str], value: Any, *, path: str) -> Finding:
         case Reason.REQUIRED:
             return finding.required(field, message)
         case _:
-            return finding.invalid(field, value, message)
+            return finding.against_rule(field, value, message)
 
 
 def _evaluate(expression: str, value: Any) -> Any:

@@ -23,10 +23,15 @@ class Finding:
 
 
 def invalid(field: str, value: Any, detail: str) -> Finding:
-    """The value is out of bounds or breaks a rule; objects and lists are not printed."""
+    """The value is out of bounds."""
+    return Finding(field=field, message=f"Invalid value: {_printed(value)}: {detail}")
+
+
+def against_rule(field: str, value: Any, detail: str) -> Finding:
+    """The value breaks a rule; objects and lists are not printed."""
     if isinstance(value, dict | list):
         return Finding(field=field, message=f"Invalid value: {detail}")
-    return Finding(field=field, message=f"Invalid value: {_printed(value)}: {detail}")
+    return invalid(field, value, detail)
 
 
 def wrong_type(field: str, *, wanted: str, found: str) -> Finding:
@@ -88,5 +93,10 @@ def unknown(field: str) -> Finding:
     return Finding(field=field, message=f'unknown field "{field}"')
 
 
+_GO_ESCAPES = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&"})
+"""Go's JSON is made to stand in HTML unharmed."""
+
+
 def _printed(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return text.translate(_GO_ESCAPES) if isinstance(value, dict | list) else text

@@ -20,12 +20,12 @@ _TYPES: tuple[tuple[str, type], ...] = (
 
 def misshapen(value: Any, schema: Schema, *, path: str) -> Iterator[Finding]:
     """All that ``schema`` has against ``value``, but for its rules."""
+    if "enum" in schema and value not in schema["enum"]:
+        yield finding.unsupported(path, value, schema["enum"])
     complaint = _wrong_type(value, schema, path=path)
     if complaint is not None:
         yield complaint
         return
-    if "enum" in schema and value not in schema["enum"]:
-        yield finding.unsupported(path, value, schema["enum"])
     match value:
         case bool():
             pass
@@ -93,7 +93,7 @@ def _list(value: list[Any], schema: Schema, *, path: str) -> Iterator[Finding]:
         yield finding.too_many(path, count=len(value), limit=schema["maxItems"])
     if len(value) < schema.get("minItems", 0):
         words = f"{path} in body should have at least {schema['minItems']} items"
-        yield finding.invalid(path, value, words)
+        yield finding.invalid(path, len(value), words)
     for index, item in enumerate(value):
         yield from misshapen(item, schema["items"], path=f"{path}[{index}]")
     yield from _duplicates(value, schema, path=path)

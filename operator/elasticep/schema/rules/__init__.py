@@ -1,6 +1,7 @@
 """What must hold beyond types and bounds: one table, of which the CRD and the lint are made."""
 
 from elasticep.schema.rules.engine import ENGINE
+from elasticep.schema.rules.flags import FLAGS
 from elasticep.schema.rules.metadata import METADATA
 from elasticep.schema.rules.naming import NAMING
 from elasticep.schema.rules.rdma import RDMA
@@ -8,6 +9,6 @@ from elasticep.schema.rules.rule import Reason, Rule
 from elasticep.schema.rules.sizes import SIZES
 from elasticep.schema.rules.template import TEMPLATE
 
-RULES: tuple[Rule, ...] = (*NAMING, *SIZES, *ENGINE, *RDMA, *METADATA, *TEMPLATE)
+RULES: tuple[Rule, ...] = (*NAMING, *SIZES, *ENGINE, *FLAGS, *RDMA, *METADATA, *TEMPLATE)
 
 __all__ = ["RULES", "Reason", "Rule"]
