@@ -164,9 +164,10 @@ class LiveGroup:
         (pod,) = self.pods("leader")
         return pod
 
-    def engine_counts(self) -> dict[str, Any]:
-        """What the leader's engine has counted of the requests that it got."""
-        return self._ask_leader("/sim/state")
+    def accepted_requests(self) -> dict[str, int]:
+        """How often the leader's engine has accepted each EP size, in its present life."""
+        found: dict[str, int] = self._ask_leader("/sim/operations")["accepted"]
+        return found
 
     def _ask_leader(self, path: str) -> dict[str, Any]:
         url = f"http://{self.leader()['status']['podIP']}:30000{path}"

@@ -27,7 +27,7 @@ def test_the_example_grows_from_four_to_six_to_eight_and_serves(namespace: Names
     ]
     assert ranks == [("leader", None), ("joiner", "4"), ("joiner", "6")]
     assert all(pod["spec"]["nodeName"].startswith("gpu-node-") for pod in pods)
-    assert group.engine_counts()["scale_requests"]["accepted"] == {"6": 1, "8": 1}
+    assert group.accepted_requests() == {"6": 1, "8": 1}
     assert len(group.complete()["choices"]) == 1
     reasons = [event["reason"] for event in namespace.items("events.events.k8s.io")]
     assert reasons.count("ScaleUpCompleted") == 2
