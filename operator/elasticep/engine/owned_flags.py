@@ -150,6 +150,11 @@ FLAG_FAMILIES = (
         why="takes away the plain HTTP over which the group is resized and probed",
     ),
     FlagFamily(
+        spellings=("--grpc-port",),
+        beginnings=("--grpc-p",),
+        why="would open a way around the admin key; remove it",
+    ),
+    FlagFamily(
         spellings=("--disaggregation-mode", "--encoder-only", "--is-embedding"),
         beginnings=("--disaggregation-m", "--encoder-o", "--is"),
         why="makes an engine that completes no text by itself, and only completions move a resize",
@@ -159,7 +164,7 @@ FLAG_FAMILIES = (
             *("--tokenizer-worker-num", "--use-ray", "--enable-elastic-expert-backup"),
             *("--enable-waterfill", "--enable-lmcache"),
         ),
-        beginnings=("--tokenizer-w", "--us", "--enable-el", "--enable-waterf", "--enable-lmc"),
+        beginnings=("--tokenizer-w", "--us", "--enable-el", "--enable-waterf", "--enable-lm"),
         why="is not supported by SGLang in a group that can grow; remove it",
     ),
     FlagFamily(
@@ -189,7 +194,10 @@ FLAG_FAMILIES = (
     ),
 )
 
+_OTHER_EXCHANGE = "chooses an exchange between experts with which a group cannot grow; remove it"
+
 REFUSED_VALUES = {
-    "experimental_sgl_marlin": "needs another exchange between experts than a growing group has",
+    "experimental_sgl_marlin": _OTHER_EXCHANGE,
+    "megamoe": _OTHER_EXCHANGE,
 }
-"""Values of allowed flags that SGLang refuses because of flags that the operator sets."""
+"""Values of allowed flags, here of --moe-runner-backend, that contradict what the operator sets."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -40,6 +41,8 @@ def main() -> None:
     end_with_standard_input()
     import_sglang()
     import_what_resolution_imports()
+    # A collection in a fork would touch, and so copy, every page of the imported modules.
+    gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(sys.argv[1])
