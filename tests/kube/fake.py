@@ -21,7 +21,6 @@ from elasticep.kube.port import (
     AlreadyExistsError,
     ConflictError,
     InvalidError,
-    KubeError,
     Manifest,
     NotFoundError,
     Resource,
@@ -41,7 +40,7 @@ class Fault:
 
     verb: str
     resource: Resource
-    error: KubeError
+    error: Exception
     times: int = 1
     done_all_the_same: bool = False
     """Whether the request is carried out and only its answer is lost."""
