@@ -85,6 +85,9 @@ class Engine(ApiModel):
     scale_timeout_seconds: Annotated[int, Field(ge=60, le=86400)] = 1800
     """How long the engine waits for a joiner; it must cover loading the model."""
 
+    start_timeout_seconds: Annotated[int, Field(ge=60, le=86400)] = 3600
+    """How long a leader may load before it counts as hung and is started again."""
+
 
 class Leader(ApiModel):
     """The launch cohort."""

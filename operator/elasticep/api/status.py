@@ -155,7 +155,7 @@ class FailureStatus(ApiModel):
     """The template hash of the pods that failed; another one is tried at once."""
 
     resume: Word = ""
-    """The resume annotation's value when it failed; another one is a reason to try at once."""
+    """Stands for the resume annotation's value when it failed; another one lifts the failure."""
 
     next_retry_at: datetime | None = None
     """When it is tried again; absent when only a change of spec can help."""

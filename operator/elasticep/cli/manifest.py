@@ -47,14 +47,15 @@ def read_documents(text: str) -> Iterator[Document]:
     Raises:
         NotYamlError: one of them is broken; those before it have been given out.
     """
-    loader = _Loader(text)
     index = 0
     try:
+        loader = _Loader(text)
         while loader.check_node() and (node := loader.get_node()) is not None:
             index += 1
+            # Before the document is made of it: merge keys are then replaced in the node.
+            duplicates = tuple(_duplicates(node, path=""))
             content = _as_json(loader.construct_document(node))
             if content is not None:
-                duplicates = tuple(_duplicates(node, path=""))
                 yield Document(index=index, content=content, duplicates=duplicates)
     except yaml.YAMLError as error:
         raise NotYamlError(" ".join(str(error).split())) from error
@@ -73,8 +74,9 @@ _Loader.add_constructor("tag:yaml.org,2002:bool", _Loader.construct_bool)
 
 _ANY_DIGIT = "-+.0123456789"
 for _tag, _first, _pattern in (
-    ("bool", "yYnNtTfFoO", r"(?i:y|yes|n|no|true|false|on|off)"),
-    ("int", _ANY_DIGIT, r"[-+]?(0b[01_]+|0x[0-9a-fA-F_]+|0[0-7_]*|[1-9][0-9_]*)"),
+    ("bool", "yYtToO", r"(y|Y|yes|Yes|YES|true|True|TRUE|on|On|ON)"),
+    ("bool", "nNfFoO", r"(n|N|no|No|NO|false|False|FALSE|off|Off|OFF)"),
+    ("int", _ANY_DIGIT, r"[-+]?(0b[01_]+|0x[0-9a-fA-F_]+|0o?[0-7_]*|[1-9][0-9_]*)"),
     ("float", _ANY_DIGIT, r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"),
     ("float", _ANY_DIGIT, r"([-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))"),
     ("null", ["~", "n", "N", ""], r"(~|null|Null|NULL|)"),
