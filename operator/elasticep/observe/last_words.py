@@ -8,7 +8,28 @@ from dataclasses import replace
 
 from elasticep.engine.crash_signatures import classify_text
 from elasticep.kube.port import Kube, KubeError
-from elasticep.world.pods import Container, Pod
+from elasticep.world.pods import Container, Exit, Pod
+
+
+def without_secret(pod: Pod, secret: str) -> Pod:
+    """The pod with every mention of a secret masked: the engine logs all of its arguments."""
+    return replace(
+        pod,
+        containers=tuple(
+            replace(
+                container,
+                exit=_masked(container.exit, secret),
+                last_exit=_masked(container.last_exit, secret),
+            )
+            for container in pod.containers
+        ),
+    )
+
+
+def _masked(ended: Exit | None, secret: str) -> Exit | None:
+    if ended is None or secret not in ended.message:
+        return ended
+    return replace(ended, message=ended.message.replace(secret, "***"))
 
 
 async def with_last_words(kube: Kube, namespace: str, pod: Pod) -> Pod:

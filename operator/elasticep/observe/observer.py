@@ -15,7 +15,7 @@ from elasticep.api.models import GroupSpec
 from elasticep.api.reading import SpecUnreadableError, read_spec, read_status
 from elasticep.control.client import EngineClient
 from elasticep.kube.port import GROUPS, PODS, SECRETS, SERVICES, Kube, NotFoundError, Resource
-from elasticep.observe.last_words import with_last_words
+from elasticep.observe.last_words import with_last_words, without_secret
 from elasticep.observe.pods import controller_uid, read_pod
 from elasticep.plan.pods import admin_key_reference
 from elasticep.plan.view import View
@@ -80,7 +80,11 @@ class Observer:
         )
         if spec is None:
             return Observation(snapshot=snapshot, engine=None)
-        return await self._with_engine(View.of(snapshot, spec))
+        view = View.of(snapshot, spec)
+        if admin_key := _admin_key(view):
+            pods = tuple(without_secret(pod, admin_key) for pod in pods)
+            view = View.of(replace(snapshot, pods=pods), spec)
+        return await self._with_engine(view, admin_key)
 
     async def _pods(self, group: Group) -> tuple[Pod, ...]:
         """The pods that the group controls; another one's with its labels is none of ours."""
@@ -97,12 +101,11 @@ class Observer:
             return None
         return Existing(owner_uid=controller_uid(raw), content=raw)
 
-    async def _with_engine(self, view: View) -> Observation:
+    async def _with_engine(self, view: View, admin_key: str | None) -> Observation:
         leader, snapshot = view.leader, view.snapshot
         if leader is None or view.life is None or not leader.ip:
             return Observation(snapshot=snapshot, engine=None)
-        key = _admin_key(view)
-        if key is None:
+        if admin_key is None:
             name, field = admin_key_reference(view.blueprint)
             message = (
                 f"Secret {name} has no key {field!r}: create it, or correct "
@@ -112,7 +115,7 @@ class Observer:
             return Observation(snapshot=_heard(snapshot, unknown), engine=None)
         host = f"[{leader.ip}]" if ":" in leader.ip else leader.ip
         url = f"http://{host}:{view.spec.engine.port}"
-        client = EngineClient(session=self.session, url=url, admin_key=key)
+        client = EngineClient(session=self.session, url=url, admin_key=admin_key)
         state, completion = await self._ask(client, view)
         return Observation(snapshot=_heard(snapshot, state, completion), engine=client)
 

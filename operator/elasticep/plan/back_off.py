@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from elasticep.api.models import FailureStatus
+from elasticep.api.names import short_hash
 from elasticep.plan.view import View
 
 FIRST_DELAY = timedelta(seconds=10)
@@ -60,7 +61,7 @@ def count_failure(view: View, failure: Failure) -> FailureStatus:
         excerpt=failure.excerpt,
         last_failure_at=now,
         template_hash=view.template_hash,
-        resume=view.group.resume,
+        resume=_resume_token(view),
         next_retry_at=None if failure.lasting or spent else now + delay(count),
     )
 
@@ -81,4 +82,9 @@ def is_history(view: View) -> bool:
 
 def _lifted(view: View, failure: FailureStatus) -> bool:
     """A changed template may have mended what was wrong; a new resume annotation says so."""
-    return failure.template_hash != view.template_hash or failure.resume != view.group.resume
+    return failure.template_hash != view.template_hash or failure.resume != _resume_token(view)
+
+
+def _resume_token(view: View) -> str:
+    """What stands for the resume annotation, which may be longer than a status field."""
+    return short_hash(view.group.resume) if view.group.resume else ""

@@ -47,12 +47,32 @@ def await_engine(view: View) -> Decision | None:
         limit = reason if reason.word == "Unschedulable" else None
         return Decision(reason=reason, memory=view.memory, limit=limit, look_again=WAITING_POLL)
     if isinstance(view.snapshot.engine, EngineUnknown):
+        if overdue := _overdue(view, leader):
+            return restart(view, overdue)
         return Decision(
             reason=_why_unknown(leader, view.snapshot.engine),
             memory=view.memory,
             look_again=STARTING_POLL,
         )
     return None
+
+
+def _overdue(view: View, leader: Pod) -> Failure | None:
+    """An engine that has been silent for longer than anything it does can take."""
+    operation, container = view.memory.operation, view.leader_container
+    if operation is not None and view.snapshot.now > operation.deadline:
+        message = f"{operation.message} passed its deadline and the engine does not answer"
+        return Failure(reason="OperationOverdue", message=message)
+    if leader.ready or leader.serving or container is None or container.started_at is None:
+        return None
+    allowed = timedelta(seconds=view.spec.engine.start_timeout_seconds)
+    if view.snapshot.now - container.started_at < allowed:
+        return None
+    message = (
+        f"leader pod {leader.name} has not begun to serve within {allowed.total_seconds():g} s "
+        "(spec.engine.startTimeoutSeconds)"
+    )
+    return Failure(reason="LeaderStartOverdue", message=message)
 
 
 def _why_unknown(leader: Pod, unknown: EngineUnknown) -> Reason:

@@ -175,7 +175,10 @@ def _engine_container(
                 "name": names.POD_IP_VARIABLE,
                 "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}},
             },
-            {"name": names.ADMIN_KEY_VARIABLE, "valueFrom": {"secretKeyRef": _admin_key(blueprint)}},
+            {
+                "name": names.ADMIN_KEY_VARIABLE,
+                "valueFrom": {"secretKeyRef": _admin_key(blueprint)},
+            },
         ],
         "ports": [{"name": names.PORT_NAME, "containerPort": spec.engine.port}],
         "resources": {"requests": devices, "limits": dict(devices)},

@@ -37,10 +37,8 @@ class Reconciler:
         planned = plan(snapshot)
         group = await self.reporter.report(snapshot.group, planned.status)
         for action in planned.actions:
-            _LOG.info("%s: %s", type(action).__name__, action.why, extra={"key": str(key)})
-        refusals = await self.executor.carry_out(
-            planned.actions, key=key, engine=observed.engine
-        )
+            _LOG.info("%s: %s", type(action).__name__, action.why)
+        refusals = await self.executor.carry_out(planned.actions, key=key, engine=observed.engine)
         if refusals:
             planned = plan(replace(snapshot, group=group, refusals=refusals))
             await self.reporter.report(group, planned.status)
