@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from owned_object import OwnedObject, Owner, leaves, selected
+from tests.kube.owned_object import OwnedObject, Owner, leaves, selected
 
 from elasticep.kube.port import (
     GROUPS,

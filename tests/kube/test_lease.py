@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from fake import FakeKube, Fault
+from tests.kube.fake import FakeKube, Fault
 
 from elasticep.kube.lease import Lease, LeaseLostError, Terms
 from elasticep.kube.port import LEASES, ForbiddenError, Kube, UnavailableError

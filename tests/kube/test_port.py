@@ -1,7 +1,7 @@
 """What every `Kube` does: the client on a real API server, and the fake that stands in for it."""
 
 import pytest
-from sample_objects import OTHER_UID, group, lease, pod, secret, with_status
+from tests.kube.sample_objects import OTHER_UID, group, lease, pod, secret, with_status
 
 from elasticep.kube.port import (
     GROUPS,

@@ -1,7 +1,7 @@
 """Server-side apply, on a real API server and on the fake."""
 
 import pytest
-from sample_objects import OTHER_UID, group, only, pod, service, with_status
+from tests.kube.sample_objects import OTHER_UID, group, only, pod, service, with_status
 
 from elasticep.kube.port import (
     GROUPS,
