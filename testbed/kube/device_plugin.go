@@ -9,12 +9,18 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	deviceplugin "k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1"
+)
+
+const (
+	registrationTimeout = 5 * time.Second
+	retryAfter          = 500 * time.Millisecond
 )
 
 // newDevicePluginCommand makes the program that offers devices to a kubelet, as the plugins of
@@ -37,7 +43,8 @@ func newDevicePluginCommand() *cobra.Command {
 }
 
 // offer registers every resource, and again each time that the kubelet makes its socket anew:
-// a restarted kubelet has forgotten its plugins and has emptied the directory.
+// a restarted kubelet has forgotten its plugins and has emptied the directory. The socket may also
+// be that of a kubelet that is gone, so a refused registration is tried again.
 func offer(ctx context.Context, resources map[string]int) error {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -50,35 +57,52 @@ func offer(ctx context.Context, resources map[string]int) error {
 	if err := watcher.Add(deviceplugin.DevicePluginPath); err != nil {
 		return err
 	}
-	var servers []*grpc.Server
-	stop := func() {
+	for {
+		servers, err := serveAll(ctx, resources)
+		var again <-chan time.Time
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "not registered:", err)
+			again = time.After(retryAfter)
+		}
+		err = wait(ctx, watcher, again)
 		for _, server := range servers {
 			server.Stop()
 		}
-		servers = nil
-	}
-	defer stop()
-	_, err = os.Stat(deviceplugin.KubeletSocket)
-	for kubeletIsUp := err == nil; ; {
-		if kubeletIsUp {
-			stop()
-			for resource, count := range resources {
-				server, err := serve(ctx, resource, count)
-				if err != nil {
-					return fmt.Errorf("%s: %w", resource, err)
-				}
-				servers = append(servers, server)
-			}
+		if err != nil || ctx.Err() != nil {
+			return err
 		}
+	}
+}
+
+// wait returns when it is time to register: the kubelet is new, or the moment has come.
+func wait(ctx context.Context, watcher *fsnotify.Watcher, again <-chan time.Time) error {
+	for {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-again:
+			return nil
 		case event := <-watcher.Events:
-			kubeletIsUp = event.Name == deviceplugin.KubeletSocket && event.Has(fsnotify.Create)
+			if event.Name == deviceplugin.KubeletSocket && event.Has(fsnotify.Create) {
+				return nil
+			}
 		case err := <-watcher.Errors:
 			return err
 		}
 	}
+}
+
+// serveAll answers with the servers that it has started, also when one of them failed.
+func serveAll(ctx context.Context, resources map[string]int) ([]*grpc.Server, error) {
+	var servers []*grpc.Server
+	for resource, count := range resources {
+		server, err := serve(ctx, resource, count)
+		if err != nil {
+			return servers, fmt.Errorf("%s: %w", resource, err)
+		}
+		servers = append(servers, server)
+	}
+	return servers, nil
 }
 
 // serve opens the socket of one resource and tells the kubelet about it.
@@ -102,11 +126,13 @@ func serve(ctx context.Context, resource string, count int) (*grpc.Server, error
 		return nil, err
 	}
 	defer connection.Close()
+	ctx, cancel := context.WithTimeout(ctx, registrationTimeout)
+	defer cancel()
 	_, err = deviceplugin.NewRegistrationClient(connection).Register(ctx, &deviceplugin.RegisterRequest{
 		Version:      deviceplugin.Version,
 		Endpoint:     endpoint,
 		ResourceName: resource,
-	}, grpc.WaitForReady(true))
+	})
 	if err != nil {
 		server.Stop()
 		return nil, err

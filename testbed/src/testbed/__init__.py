@@ -1,1 +1,1 @@
-
+"""A real Kubernetes cluster with GPU nodes on one machine, without a container engine."""

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import resources
 from pathlib import Path
 
@@ -42,9 +43,7 @@ class Materials:
     seed: Path
 
 
-def prepare(
-    *, places: Places, report: Report, engine_versions: Sequence[str] | None
-) -> Materials:
+def prepare(*, places: Places, report: Report, engine_versions: Sequence[str] | None) -> Materials:
     """Programs and images are built; without versions, only what any cluster needs."""
     programs = build_programs(places=places, report=report)
     store = ImageStore(places=places, report=report)
@@ -108,7 +107,7 @@ def await_nodes(api: Api, *, nodes: Sequence[Node]) -> None:
     """
     for node in nodes:
         log = node.places.logs / f"kubelet@{node.name}.log"
-        _await(lambda name=node.name: _node_serves(api, name), what=node.name, log=log)
+        _await(partial(_node_serves, api, node.name), what=node.name, log=log)
 
 
 def _await(ready: Callable[[], bool], *, what: str, log: Path) -> None:
@@ -168,9 +167,10 @@ def _start_system(*, places: Places, plane: ControlPlane, nodes: Sequence[Node])
     """Names and ClusterIPs work, from this machine too."""
     kubeconfig = plane.credentials.kubeconfig("system:kube-proxy")
     proxy = proxy_command(plane.kube, kubeconfig=kubeconfig, node=nodes[0].name)
-    argv = [*in_namespace(SERVICE_GATEWAY.namespace), *proxy]
+    argv: list[str | Path] = [*in_namespace(SERVICE_GATEWAY.namespace), *proxy]
     daemons.start("kube-proxy@gateway", argv, state=places.state)
     manifests = resources.files("testbed") / "manifests"
     with resources.as_file(manifests) as directory:
-        apply = ["apply", "--server-side", "--field-manager=testbed", "--filename", directory]
-        run([plane.kube, "kubectl", f"--kubeconfig={places.kubeconfig}", *apply])
+        kubectl: list[str | Path] = [plane.kube, "kubectl", f"--kubeconfig={places.kubeconfig}"]
+        apply = ["apply", "--server-side", "--field-manager=testbed", f"--filename={directory}"]
+        run([*kubectl, *apply])

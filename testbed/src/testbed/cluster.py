@@ -83,7 +83,11 @@ class Cluster:
 
         Raises TestbedError with what it said when it fails.
         """
-        argv = [self.places.programs / "kubectl", f"--kubeconfig={self.kubeconfig}", *words]
+        argv: list[str | Path] = [
+            self.places.programs / "kubectl",
+            f"--kubeconfig={self.kubeconfig}",
+            *words,
+        ]
         done = subprocess.run(
             argv, check=False, capture_output=True, text=True, input=stdin, timeout=timeout
         )

@@ -12,6 +12,9 @@ from testbed.errors import TestbedError, last_lines
 # what it names can be found and ended after the driver itself was killed.
 MARK = "ELASTICEP_TESTBED"
 
+# Where the programs of the packages are, which a user's path may lack.
+_SYSTEM_PATH = "/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"
+
 # Private mounts and processes: whatever the program mounts or starts is gone when it is.
 CONTAINED = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
 
@@ -84,4 +87,5 @@ def _captured(
 
 def marked(name: str, *, state: Path) -> dict[str, str]:
     """This environment, with the mark of the testbed in `state` and the name of a part of it."""
-    return {**os.environ, MARK: f"{state}:{name}"}
+    path = f"{os.environ.get('PATH', '')}:{_SYSTEM_PATH}"
+    return {**os.environ, "PATH": path, MARK: f"{state}:{name}"}

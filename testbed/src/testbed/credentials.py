@@ -6,7 +6,7 @@ of kubelets and of aggregated API servers.
 """
 
 import csv
-import datetime
+import datetime as dt
 import secrets
 from base64 import b64encode
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-_LIFETIME = datetime.timedelta(days=3650)
+_LIFETIME = dt.timedelta(days=3650)
 # A clock that steps back a little must not find certificates that are not valid yet.
-_ALREADY_VALID = datetime.timedelta(hours=1)
+_ALREADY_VALID = dt.timedelta(hours=1)
 
 ADMIN = "testbed-admin"
 
@@ -177,7 +177,7 @@ class _Authority:
 def _builder(
     *, subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey
 ) -> x509.CertificateBuilder:
-    now = datetime.datetime.now(datetime.UTC)
+    now = dt.datetime.now(dt.UTC)
     return (
         x509.CertificateBuilder()
         .subject_name(subject)

@@ -1,5 +1,6 @@
 """The three things that change a testbed: up, down and load. One at a time."""
 
+import os
 from collections.abc import Sequence
 
 from testbed.boot import boot, prepare
@@ -24,6 +25,7 @@ def up(
 
     Raises TestbedError when a cluster of another size is up, or a step fails.
     """
+    _need_root("up")
     with only_one(places.lock, doing="up"):
         record = read_record(places.record)
         if record is not None and record.complete:
@@ -48,6 +50,7 @@ def up(
 
 def down(*, places: Places, report: Report) -> None:
     """Nothing of the testbed is left but its cache."""
+    _need_root("down")
     with only_one(places.lock, doing="down"):
         if not is_anything_left(places):
             report.say("the testbed is not up")
@@ -61,12 +64,19 @@ def load(*, places: Places, report: Report, engine_versions: Sequence[str]) -> N
 
     Raises TestbedError when none is up or an image does not build.
     """
+    _need_root("load")
     with only_one(places.lock, doing="load"):
         cluster = Cluster.running(places)
         store = ImageStore(places=places, report=report)
         images = build_project_images(store, engine_versions=engine_versions)
         if not cluster.load(images, report=report):
             report.say("the nodes have these images already")
+
+
+def _need_root(command: str) -> None:
+    """Namespaces, mounts and containers are root's to make."""
+    if os.geteuid() != 0:
+        raise TestbedError(f"only root can make nodes; run: sudo testbed {command}")
 
 
 def _accept(present: int, *, wanted: int, report: Report) -> None:

@@ -47,7 +47,7 @@ def write_node_files(
     _place_binary(programs.pause, home / "pause")
     (home / "containerd.toml").write_text(_CONTAINERD.format(pause=PAUSE, home=HOME), "utf-8")
     (home / "cni" / "10-testbed.conflist").write_text(json.dumps(_cni(address)), "utf-8")
-    (home / "kubelet.yaml").write_text(yaml.safe_dump(_kubelet(address)), "utf-8")
+    (home / "kubelet.yaml").write_text(yaml.safe_dump(_kubelet()), "utf-8")
     shutil.copy(credentials.directory / "ca.crt", home)
     for user in (f"system:node:{address.name}", "system:kube-proxy"):
         shutil.copy(credentials.kubeconfig(user), home)
@@ -63,8 +63,8 @@ def _place_binary(binary: Path, target: Path) -> None:
 
 
 def _cni(address: NodeAddress) -> object:
-    # ptp, not bridge: between two pods on one bridge the answer of a Service would go straight back,
-    # past the address translation, unless this machine's kernel filters bridges.
+    # Not the bridge plugin: between two pods on one bridge a Service's answer would go straight
+    # back, past the address translation, unless this machine's kernel filters bridges.
     return {
         "cniVersion": "1.0.0",
         "name": "testbed",
@@ -81,7 +81,7 @@ def _cni(address: NodeAddress) -> object:
     }
 
 
-def _kubelet(address: NodeAddress) -> object:
+def _kubelet() -> object:
     return {
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
         "kind": "KubeletConfiguration",
@@ -102,7 +102,6 @@ def _kubelet(address: NodeAddress) -> object:
         "failCgroupV1": False,
         "failSwapOn": False,
         "makeIPTablesUtilChains": False,
-        "localStorageCapacityIsolation": False,
         "volumePluginDir": "/var/lib/kubelet/plugins/volume",
         # A full disk of this machine is not the nodes' matter: they neither evict nor collect.
         "imageGCHighThresholdPercent": 100,

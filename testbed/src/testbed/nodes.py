@@ -3,7 +3,8 @@
 Its process 1 is `pause` in namespaces of its own. Killing that one process is the node's loss of
 power: the kernel kills every other process in it, containers included, and drops its mounts.
 The daemons see the usual paths (/var/lib/kubelet, /run/containerd, /var/log/pods), which are the
-node's own: its disk, under `nodes/NAME` in the state directory, stays over a power loss; /run does not.
+node's own. Its disk, `nodes/NAME` in the state directory, stays over a loss of power; /run does
+not.
 """
 
 import time
@@ -63,7 +64,12 @@ class Node:
         separate = ("--mount", "--pid", "--uts", "--cgroup", "--fork", "--kill-child")
         namespace = in_namespace(self.address.attachment.namespace)
         pause = self.disk / "lib" / "testbed" / "pause"
-        argv = [*entering(self.name, as_root=True), *namespace, "unshare", *separate]
+        argv: list[str | Path] = [
+            *entering(self.name, as_root=True),
+            *namespace,
+            "unshare",
+            *separate,
+        ]
         daemon = self._start("node", [*argv, "--mount-proc", pause])
         daemon.wait_until(lambda: self.init() is not None, seconds=_START_SECONDS, what="process 1")
         for pid in (self.init(), daemon.pid):
@@ -86,9 +92,9 @@ class Node:
         daemon.wait_until(self._containerd_answers, seconds=_START_SECONDS, what="answer")
 
     def start_kubelet(self) -> None:
-        """The kubelet, the device plugin and kube-proxy are started; they wait for the API server."""
+        """The kubelet, the device plugin and kube-proxy run; they wait for the API server."""
         labels = ",".join(f"{name}={value}" for name, value in LABELS.items())
-        kubelet = [
+        kubelet: list[str | Path] = [
             HOME / "kube",
             "kubelet",
             f"--config={HOME / 'kubelet.yaml'}",
@@ -141,7 +147,7 @@ class Node:
         return inside[0] if inside and ours[0].command.startswith("unshare") else None
 
     def _start(self, program: str, argv: Sequence[str | Path], *, inside: bool = False) -> Daemon:
-        words = [*self.enter(), *argv] if inside else argv
+        words: Sequence[str | Path] = [*self.enter(), *argv] if inside else argv
         return daemons.start(f"{program}@{self.name}", words, state=self.places.state)
 
     def _containerd_answers(self) -> bool:

@@ -23,7 +23,7 @@ class Places:
         """ELASTICEP_CACHE and ELASTICEP_STATE, or the usual places."""
         home_cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
         cache = os.environ.get("ELASTICEP_CACHE") or Path(home_cache) / "elasticep"
-        state = os.environ.get("ELASTICEP_STATE") or "/var/tmp/elasticep-testbed"
+        state = os.environ.get("ELASTICEP_STATE") or "/var/tmp/elasticep-testbed"  # noqa: S108 - root's own, and locked
         return cls(
             cache=Path(cache).resolve(),
             state=Path(state).resolve(),

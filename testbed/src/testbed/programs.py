@@ -70,7 +70,7 @@ def kubernetes_version(source: Path) -> str:
 
 
 def _version_flags(source: Path) -> Sequence[str]:
-    """Linker flags that name the release: a plain build says v0.0.0-master, which clients mistrust."""
+    """Linker flags that name the release; a plain build calls itself v0.0.0-master."""
     version = kubernetes_version(source)
     major, minor, _ = version.removeprefix("v").split(".", 2)
     values = {

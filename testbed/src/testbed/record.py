@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from testbed.images import BuiltImage
+from testbed.mounts import NETNS, mount_points
 
 # The kubelet sets these, for the whole machine.
 _SETTINGS = (
@@ -39,7 +40,7 @@ class Record:
                 for name in _SETTINGS
                 if (_PROC_SYS / name).exists()
             },
-            netns_was_mounted=Path("/run/netns").is_mount(),
+            netns_was_mounted=NETNS in mount_points(),
         )
 
     def with_images(self, images: Sequence[BuiltImage]) -> "Record":

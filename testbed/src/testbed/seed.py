@@ -18,6 +18,7 @@ from testbed.places import Places
 from testbed.progress import Report
 
 _READY_SECONDS = 30.0
+_KEPT_SEEDS = 2
 
 _CONFIG = """\
 version = 2
@@ -52,9 +53,12 @@ def make_seed(images: Sequence[BuiltImage], *, places: Places, report: Report) -
             shutil.rmtree(unfinished, ignore_errors=True)
             _unpack(images, root=unfinished, places=places)
             unfinished.rename(seed)
-        for old in seeds.iterdir():
-            if old.is_dir() and old != seed:
-                shutil.rmtree(old)
+        made = sorted(
+            (path for path in seeds.iterdir() if path.is_dir()),
+            key=lambda path: path.stat().st_ctime,
+        )
+        for old in made[:-_KEPT_SEEDS]:
+            shutil.rmtree(old)
     return seed
 
 
@@ -76,7 +80,7 @@ def _unpack(images: Sequence[BuiltImage], *, root: Path, places: Places) -> None
     config = state / "config.toml"
     config.write_text(_CONFIG.format(root=root, state=state), "utf-8")
     socket = state / "containerd.sock"
-    argv = [*CONTAINED, "containerd", "--config", config]
+    argv: list[str | Path] = [*CONTAINED, "containerd", "--config", config]
     daemon = daemons.start("seeding", argv, state=places.state)
     try:
         daemon.wait_until(socket.exists, seconds=_READY_SECONDS, what="socket")

@@ -1,17 +1,15 @@
 """Ends everything of a testbed, however far it had come and whatever became of its driver."""
 
 import shutil
-import subprocess
 from pathlib import Path
 
 from testbed import daemons
 from testbed.cgroups import our_cgroups, remove_cgroups
 from testbed.commands import run
+from testbed.mounts import NETNS, mount_points
 from testbed.network import our_links, our_namespaces, remove_network
 from testbed.places import Places
 from testbed.record import read_record
-
-_NETNS = Path("/run/netns")
 
 
 def is_anything_left(places: Places) -> bool:
@@ -48,15 +46,12 @@ def tear_down(places: Places) -> None:
 
 def _unmount_below(directory: Path) -> None:
     """Nodes' mounts go with the nodes; this is for what somebody mounted there by hand."""
-    mounts = Path("/proc/self/mounts").read_text("utf-8").splitlines()
-    points = [line.split()[1] for line in mounts]
-    for point in sorted(
-        (each for each in points if each.startswith(f"{directory}/")), reverse=True
-    ):
-        run(["umount", "--lazy", point])
+    for point in reversed(mount_points()):
+        if directory in point.parents:
+            run(["umount", "--lazy", point])
 
 
 def _unmount_netns() -> None:
-    """`ip netns` mounts its directory onto itself; it may stay if others use it by now."""
-    if _NETNS.is_mount() and not any(_NETNS.iterdir()):
-        subprocess.run(["umount", str(_NETNS)], check=False, capture_output=True)
+    """`ip netns` mounts its directory onto itself; it stays if others use it by now."""
+    if NETNS in mount_points() and not any(NETNS.iterdir()):
+        run(["umount", NETNS])
