@@ -61,7 +61,9 @@ class Machine:
         found = {what: self.run("sh", "-c", how).stdout for what, how in _TRACES.items()}
         programs = self.run("ps", "-A", "-o", "args=").stdout.splitlines()
         # The machine's first process buries no dead: those that lost their parents stay as names.
-        alive = [each for each in programs if not each.startswith("ps ") and "<defunct>" not in each]
+        alive = [
+            each for each in programs if not each.startswith("ps ") and "<defunct>" not in each
+        ]
         found["processes"] = "\n".join(alive)
         found["state"] = str(self.state.exists())
         return found

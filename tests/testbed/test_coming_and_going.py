@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from machine import Machine
+
 from testbed.places import Places
 
 pytestmark = pytest.mark.cluster
