@@ -8,6 +8,7 @@ import yaml
 from conftest import CRD_FILE, ApiServer
 
 from elasticep.schema.crd import crd_yaml, group_schema
+from elasticep.schema.reference import reference
 from elasticep.schema.rules import RULES
 
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
@@ -32,6 +33,11 @@ def test_the_file_is_what_the_models_say() -> None:
     assert CRD_FILE.read_text("utf-8") == crd_yaml(), (
         "run: elasticep crd > crds/elasticepgroups.yaml"
     )
+
+
+def test_the_reference_is_what_the_models_say() -> None:
+    written = CRD_FILE.parents[1].joinpath("docs", "api.md").read_text("utf-8")
+    assert written == reference(), "run: elasticep crd --format markdown > docs/api.md"
 
 
 def test_it_fits_an_annotation_so_that_plain_kubectl_apply_works() -> None:

@@ -48,6 +48,12 @@ def _parser(program: str, *, epilog: str | None) -> argparse.ArgumentParser:
         command.add_argument("files", nargs="+", metavar="FILE", help=_FILES)
         command.set_defaults(call=call)
     crd = commands.add_parser("crd", help="print the CustomResourceDefinition")
+    crd.add_argument(
+        "--format",
+        choices=["yaml", "markdown"],
+        default="yaml",
+        help="yaml for a cluster, markdown for people (default: %(default)s)",
+    )
     crd.set_defaults(call=_crd)
     return top
 
@@ -64,8 +70,9 @@ def _render(parsed: argparse.Namespace) -> int:
     return render(parsed.files)
 
 
-def _crd(_: argparse.Namespace) -> int:
+def _crd(parsed: argparse.Namespace) -> int:
     from elasticep.schema.crd import crd_yaml
+    from elasticep.schema.reference import reference
 
-    print(crd_yaml(), end="")
+    print(crd_yaml() if parsed.format == "yaml" else reference(), end="")
     return 0
