@@ -16,8 +16,6 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 Check = Callable[[], str | None]
 """Says what is wrong; nothing when all is well."""
 
-_BEAT_SECONDS = 1.0
-
 
 @dataclass(kw_only=True)
 class Heartbeat:
@@ -25,14 +23,15 @@ class Heartbeat:
 
     clock: Callable[[], float]
     report: Callable[[float], None]
+    every_seconds: float = 1.0
     longest_seconds: float = 10.0
     lag: float = field(default=0.0, init=False)
 
     async def run(self) -> None:
         """Measure for ever."""
         while True:
-            due = self.clock() + _BEAT_SECONDS
-            await asyncio.sleep(_BEAT_SECONDS)
+            due = self.clock() + self.every_seconds
+            await asyncio.sleep(self.every_seconds)
             self.lag = max(0.0, self.clock() - due)
             self.report(self.lag)
 
