@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 import world
+
 from elasticep.api.models import GroupStatus, OperationStatus
 from elasticep.plan.actions import CreatePod, DeletePod, RequestScale, SendTraffic
 from elasticep.plan.decision import Plan
@@ -170,9 +171,7 @@ def test_a_change_of_mind_before_the_request_only_deletes_the_joiner() -> None:
 
     planned = plan(undecided)
 
-    assert [a.name for a in planned.actions if isinstance(a, DeletePod)] == [
-        world.joiner(4).name
-    ]
+    assert [a.name for a in planned.actions if isinstance(a, DeletePod)] == [world.joiner(4).name]
 
 
 def test_a_change_of_mind_after_the_request_waits_for_its_end() -> None:

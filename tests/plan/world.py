@@ -6,6 +6,7 @@ from typing import Any
 
 from elasticep.api import names
 from elasticep.api.models import GroupSpec, GroupStatus
+from elasticep.plan import objects
 from elasticep.plan.template_hash import template_hash
 from elasticep.plan.view import View
 from elasticep.world.engine import EngineState, EngineUnknown
@@ -110,8 +111,6 @@ def snapshot(**changes: Any) -> Snapshot:
 
 def surrounded(world: Snapshot) -> Snapshot:
     """The same world with the group's Service and Secret in place."""
-    from elasticep.plan import objects
-
     assert isinstance(world.group.spec, GroupSpec)
     blueprint = View.of(world, world.group.spec).blueprint
     return replace(

@@ -1,7 +1,7 @@
 """Whether a pod crashes, why, and whether another try can help."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -38,6 +38,8 @@ class Crash:
     lasting: bool
     """Whether another try must end the same way."""
     at: datetime
+    lived: timedelta | None
+    """From its start to its end, when the kubelet tells both."""
 
     @property
     def failure(self) -> Failure:
@@ -53,29 +55,35 @@ class Crash:
 
 
 def root_cause(pods: Iterable[Pod]) -> Crash | None:
-    """The earliest crash among the pods: the ones after it are often its consequences."""
-    crashes = [crash for pod in pods if (crash := diagnose(pod)) is not None]
-    return min(crashes, key=lambda crash: crash.at, default=None)
+    """The earliest end of a container among the pods: the later ones are often consequences.
+
+    Unlike `diagnose` it asks for no loop: it explains a loss that is known already.
+    """
+    ends = [crash for pod in pods for _, crash in _ends(pod)]
+    return min(ends, key=lambda crash: crash.at, default=None)
 
 
 def diagnose(pod: Pod) -> Crash | None:
     """The crash that a pod is in, if it is in one.
 
-    A container that is ready now, or has just been started for the first time again, is given
-    its chance: what ended a life before this one is history.
+    A first exit is the kubelet's to mend, unless its cause is one that stays.
     """
-    for container in pod.containers:
-        ended = _last_end(container)
-        if ended is None or container.ready:
-            continue
-        crash = _crash(pod, container, ended)
-        if crash.lasting or _loops(container, ended):
+    for container, crash in _ends(pod):
+        if crash.lasting or _loops(container, crash):
             return crash
     return None
 
 
-def _loops(container: Container, ended: Exit) -> bool:
-    if ended.started_at and ended.finished_at and ended.finished_at - ended.started_at > _LONG_LIFE:
+def _ends(pod: Pod) -> Iterator[tuple[Container, Crash]]:
+    """The last end of each container that is not ready now: ready beats what was before."""
+    for container in pod.containers:
+        ended = _last_end(container)
+        if ended is not None and not container.ready:
+            yield container, _crash(pod, container, ended)
+
+
+def _loops(container: Container, crash: Crash) -> bool:
+    if crash.lived is not None and crash.lived > _LONG_LIFE:
         return False
     return container.restarts > _TOLERATED_RESTARTS or (
         container.restarts == _TOLERATED_RESTARTS and not container.running
@@ -104,6 +112,9 @@ def _crash(pod: Pod, container: Container, ended: Exit) -> Crash:
         excerpt=_masked(words)[-_EXCERPT_BYTES:],
         lasting=lasting,
         at=ended.finished_at or datetime.max.replace(tzinfo=UTC),
+        lived=ended.finished_at - ended.started_at
+        if ended.started_at and ended.finished_at
+        else None,
     )
 
 

@@ -10,7 +10,8 @@ from elasticep.plan.actions import CreatePod, DeletePod, RequestScale
 from elasticep.plan.back_off import Failure
 from elasticep.plan.crash_loop import diagnose
 from elasticep.plan.decision import Decision, Reason
-from elasticep.plan.leader import WAITING_POLL, backing_off, ended, restart
+from elasticep.plan.leader import WAITING_POLL
+from elasticep.plan.recovery import backing_off, ended, restart
 from elasticep.plan.view import View
 from elasticep.plan.waiting import why_waiting
 from elasticep.world.engine import CompletionSucceeded, EngineState

@@ -12,7 +12,8 @@ from elasticep.plan import back_off, objects
 from elasticep.plan.actions import Action, ApplyService, CreateAdminKey, SendTraffic
 from elasticep.plan.decision import Decision, Plan, Reason
 from elasticep.plan.growth import follow_operation, grow, trim
-from elasticep.plan.leader import adopt, await_engine, detect_loss, ensure_leader, stop
+from elasticep.plan.leader import adopt, await_engine, ensure_leader, stop
+from elasticep.plan.recovery import detect_loss
 from elasticep.plan.refused import explain_refusal
 from elasticep.plan.status import report, report_unreadable
 from elasticep.plan.view import View

@@ -3,7 +3,7 @@
 from elasticep.plan import back_off
 from elasticep.plan.back_off import Failure
 from elasticep.plan.decision import Decision
-from elasticep.plan.leader import backing_off
+from elasticep.plan.recovery import backing_off
 from elasticep.plan.view import View
 
 

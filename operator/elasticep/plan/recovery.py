@@ -1,0 +1,109 @@
+"""How an incarnation ends, and when the next one may begin."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from elasticep.api import names
+from elasticep.api.models import IncarnationStatus, JoinerState
+from elasticep.plan import back_off
+from elasticep.plan.actions import DeletePod
+from elasticep.plan.back_off import Failure
+from elasticep.plan.crash_loop import root_cause
+from elasticep.plan.decision import Decision, Reason
+from elasticep.plan.view import View
+from elasticep.world.engine import FINAL_PHASES
+from elasticep.world.pods import Pod, restarts
+
+
+def detect_loss(view: View) -> Decision | None:
+    """Nothing, unless ranks that have joined are gone: then the group starts again.
+
+    After one growth the engine cannot take a lost rank back, whatever its HTTP server says
+    (sglang: "rank recovery is unsupported after runtime scale-up").
+    """
+    engine = view.engine
+    if engine is None:
+        return None
+    offset = view.spec.leader.ranks
+    while offset < engine.effective:
+        joiner = view.joiner_at(offset)
+        if joiner is None or joiner.dead or _was_restarted(view, joiner):
+            message = (
+                f"the ranks from {offset} on were lost while the engine counted "
+                f"{engine.effective}; ranks that have joined cannot be replaced one by one"
+            )
+            return restart(view, _loss(view, "RankLost", message))
+        offset += view.spec.joiner.ranks
+    if engine.phase in FINAL_PHASES or "rank recovery is unsupported" in engine.last_error:
+        words = engine.last_error or f"scale phase {engine.phase}"
+        return restart(view, _loss(view, "RecoveryUnsupported", words))
+    return None
+
+
+def _was_restarted(view: View, joiner: Pod) -> bool:
+    """Whether a joiner's engine has begun another life since it joined."""
+    known = next((j for j in view.group.status.joiners if j.uid == joiner.uid), None)
+    joined = known is not None and known.state is JoinerState.JOINED
+    return joined and known is not None and restarts(joiner) > known.restarts
+
+
+def _loss(view: View, word: str, message: str) -> Failure:
+    """A loss, with the earliest end of a container as its evidence."""
+    cause = root_cause(view.snapshot.pods)
+    if cause is None:
+        return Failure(reason=word, message=message)
+    return replace(
+        cause.failure, reason=word, message=f"{message}. First, {cause.message}", lasting=False
+    )
+
+
+def restart(view: View, failure: Failure) -> Decision:
+    """End this incarnation and, after a back-off, begin the next one.
+
+    The failure is on record before any pod goes, with what its containers said.
+    """
+    counted = back_off.count_failure(view, failure)
+    view = view.without_operation().remember(failures=counted, incarnation=successor(view))
+    return replace(backing_off(view), actions=delete_all(view.live, why=failure.message))
+
+
+def backing_off(view: View) -> Decision:
+    """The wait, or the stop, that the last failure asks for."""
+    failure = view.memory.failures
+    if failure is None:
+        message = "nothing has failed that could be waited for"
+        raise ValueError(message)
+    words = " ".join(part for part in (failure.message, failure.advice) if part)
+    if failure.next_retry_at is None:
+        reason = Reason(word=failure.reason, message=words)
+        return Decision(reason=reason, memory=view.memory, stalled=True, limit=reason)
+    again = f"try {failure.count + 1} at {failure.next_retry_at:%H:%M:%S} UTC"
+    reason = Reason(word=failure.reason, message=f"{words} ({again})")
+    wait = max(failure.next_retry_at - view.snapshot.now, timedelta())
+    return Decision(reason=reason, memory=view.memory, limit=reason, look_again=wait)
+
+
+def ended(pod: Pod) -> Failure:
+    """A pod that its kubelet gave up: evicted, preempted, refused at the node, or lost."""
+    return Failure(
+        reason=pod.reason or "PodFailed",
+        message=f"{pod.role} pod {pod.name} ended: {pod.message or pod.phase}",
+    )
+
+
+def successor(view: View) -> IncarnationStatus:
+    """The incarnation after every one that is known of; it has no pod yet."""
+    known = view.memory.incarnation
+    serials = [pod.serial for pod in view.snapshot.pods]
+    serial = max([*serials, known.serial if known else 0]) + 1
+    return IncarnationStatus(
+        id=names.incarnation_id(view.group.uid, serial),
+        serial=serial,
+        template_hash=view.template_hash,
+    )
+
+
+def delete_all(doomed: tuple[Pod, ...], *, why: str) -> tuple[DeletePod, ...]:
+    """The end of these pods, the leader first: without it no request reaches a dying world."""
+    ordered = sorted(doomed, key=lambda pod: (pod.role != names.LEADER, pod.offset))
+    return tuple(DeletePod(name=pod.name, uid=pod.uid, why=why) for pod in ordered)
