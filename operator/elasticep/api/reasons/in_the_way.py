@@ -1,0 +1,171 @@
+"""Reasons why a group does not get on: refusals, an engine that cannot be asked, and losses."""
+
+from enum import unique
+
+from elasticep.api.reasons.word import Outlook, ReasonWord
+
+_BY_ITSELF = "Nothing: the group starts again by itself, later after each failure in a row."
+
+
+@unique
+class Blocked(ReasonWord):
+    """The spec, the namespace or the API server stands in the way."""
+
+    SPEC_INVALID = (
+        "SpecInvalid",
+        Outlook.NEEDS_HUMAN,
+        "The object was stored before a rule that it breaks.",
+        "Correct the field that the message names.",
+    )
+    NAME_CONFLICT = (
+        "NameConflict",
+        Outlook.NEEDS_HUMAN,
+        "A Service or Secret of a name that the group needs belongs to somebody else.",
+        "Delete or rename it, or give the group another name.",
+    )
+    TEMPLATE_CHANGED = (
+        "TemplateChanged",
+        Outlook.NEEDS_HUMAN,
+        "The pods that serve were made from an older spec, and are kept.",
+        "Delete the leader pod to start again with the present spec; requests in flight are lost.",
+    )
+    SCALE_DOWN_UNSUPPORTED = (
+        "ScaleDownUnsupported",
+        Outlook.NEEDS_HUMAN,
+        "The spec asks for fewer ranks, and a running engine cannot give ranks back.",
+        "Set spec.replicas back, or delete the leader pod to start again with fewer ranks; "
+        "requests in flight are lost.",
+    )
+    TEMPLATE_REJECTED = (
+        "TemplateRejected",
+        Outlook.NEEDS_HUMAN,
+        "The API server refuses the pod or the Service as it is made from the spec.",
+        "Correct spec.template, or the field that the message names.",
+    )
+    QUOTA_EXCEEDED = (
+        "QuotaExceeded",
+        Outlook.NEEDS_HUMAN,
+        "The namespace's quota does not allow another pod of the group.",
+        "Raise the ResourceQuota that the message names, end something else in the namespace, or "
+        "lower spec.replicas.",
+    )
+    POD_SECURITY_VIOLATION = (
+        "PodSecurityViolation",
+        Outlook.NEEDS_HUMAN,
+        "The namespace's Pod Security level forbids what RDMA needs.",
+        "Label the namespace pod-security.kubernetes.io/enforce=privileged, or use another one.",
+    )
+    NAMESPACE_TERMINATING = (
+        "NamespaceTerminating",
+        Outlook.NEEDS_HUMAN,
+        "The namespace is being deleted, so nothing can be made in it.",
+        "Nothing, or make the group in another namespace.",
+    )
+    FORBIDDEN = (
+        "Forbidden",
+        Outlook.NEEDS_HUMAN,
+        "The API server does not allow the operator to make what the group needs.",
+        "Compare the operator's role with the one of its manifests, and look for admission "
+        "policies.",
+    )
+
+
+@unique
+class Engine(ReasonWord):
+    """The engine cannot be asked, or will not do it."""
+
+    UNREACHABLE = (
+        "EngineUnreachable",
+        Outlook.NEEDS_HUMAN,
+        "The leader's pod is Ready and its engine gives no answer that can be understood.",
+        "Look at the leader pod's log, and at network policies between the operator and the pod.",
+    )
+    UNAUTHORIZED = (
+        "EngineUnauthorized",
+        Outlook.NEEDS_HUMAN,
+        "The admin key in the group's Secret is not the one that the engine was started with.",
+        "Put the old key back, or delete the leader pod to start again with the new one; requests "
+        "in flight are lost.",
+    )
+    ADMIN_KEY_MISSING = (
+        "AdminKeyMissing",
+        Outlook.NEEDS_HUMAN,
+        "The Secret of the admin key, or its key, is not there.",
+        "Create it, or correct engine.adminKeySecretRef.",
+    )
+    NOT_ELASTIC = (
+        "NotElastic",
+        Outlook.NEEDS_HUMAN,
+        "What listens on the leader's port does not know the routes of an elastic engine.",
+        "Check engine.command, engine.port and engine.control, and that engine.image is SGLang "
+        "0.5.19 or later.",
+    )
+    SCALE_REJECTED = (
+        "ScaleRejected",
+        Outlook.NEEDS_HUMAN,
+        "The engine refuses the EP size that it was asked for, in the words of the message.",
+        "Check engine.command and engine.args, and that maxEPSize is what the leader was started "
+        "with.",
+    )
+
+
+@unique
+class Loss(ReasonWord):
+    """A pod, ranks or a growth has failed, for a reason that the engine's words do not tell."""
+
+    LEADER_LOST = "LeaderLost", Outlook.PASSING, "The leader pod is gone.", _BY_ITSELF
+    LEADER_START_OVERDUE = (
+        "LeaderStartOverdue",
+        Outlook.PASSING,
+        "The leader's engine did not begin to serve in time.",
+        "Look at the leader pod's log; raise engine.startTimeoutSeconds if it was still loading "
+        "the model.",
+    )
+    RANK_LOST = (
+        "RankLost",
+        Outlook.PASSING,
+        "Ranks that had joined are gone, and an engine that has grown cannot take them back.",
+        _BY_ITSELF,
+    )
+    OPERATION_OVERDUE = (
+        "OperationOverdue",
+        Outlook.PASSING,
+        "The engine did not end a growth in time, and cannot cancel it.",
+        f"{_BY_ITSELF} Raise engine.scaleTimeoutSeconds if loading the model takes longer.",
+    )
+    SCALE_UP_FAILED = (
+        "ScaleUpFailed",
+        Outlook.PASSING,
+        "The engine gave up a growth, and serves on at its EP size.",
+        "Look at the logs of the leader and the joiner; it is tried again by itself.",
+    )
+    POD_FAILED = (
+        "PodFailed",
+        Outlook.PASSING,
+        "A pod ended for good, and nobody said why.",
+        "Look at the events of its node; it is replaced by itself.",
+    )
+    LEADER_CRASH_LOOP = (
+        "LeaderCrashLoop",
+        Outlook.NEEDS_HUMAN,
+        "A container of the leader pod keeps exiting.",
+        "Read its last words: kubectl logs --previous.",
+    )
+    JOINER_CRASH_LOOP = (
+        "JoinerCrashLoop",
+        Outlook.NEEDS_HUMAN,
+        "A container of a joiner pod keeps exiting.",
+        "Read its last words: kubectl logs --previous.",
+    )
+    ENGINE_CRASHED = (
+        "EngineCrashed",
+        Outlook.NEEDS_HUMAN,
+        "The engine keeps exiting for a reason that is not known here.",
+        "Read the end of its log in status.failures.excerpt.",
+    )
+    CONTAINER_KILLED = (
+        "ContainerKilled",
+        Outlook.NEEDS_HUMAN,
+        "A container keeps being ended by a signal from outside.",
+        "Look for a probe, a node or a person that ended it: kubectl describe the pod.",
+    )
