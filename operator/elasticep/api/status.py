@@ -54,7 +54,7 @@ class EPSizeStatus(ApiModel):
     desired: int = 0
     """The size that spec asks for: leader.ranks + (replicas - 1) x joiner.ranks."""
 
-    effective: int | None = 0
+    effective: int | None = None
     """The size that the engine serves with now; absent while the engine cannot be asked."""
 
     pending: int | None = None
