@@ -16,11 +16,12 @@ from testbed.places import Places
 from testbed.progress import open_report
 
 _INTRODUCTION = """\
-[bold]elasticep[/]: a YAML file becomes an SGLang expert-parallel group that grows while it serves.
+[bold]elasticep[/]: one YAML file becomes an SGLang expert-parallel group
+that grows while it serves.
 
-Kubernetes is real here: its own programs, three nodes, containers. The GPUs and the engine are
-simulated, except that SGLang's own argument resolver judges every command line.
-"""
+Kubernetes is real here: its own programs, three nodes, containers. GPUs and
+the engine are simulated, except that SGLang's own argument resolver judges
+every command line."""
 
 _FAREWELL = """\
   export KUBECONFIG={kubeconfig}
@@ -71,7 +72,7 @@ class _Demo:
         with self._timed("The operator is installed", "operator"):
             self._say_command(f"kubectl apply --server-side -k {acts.BASE}")
             acts.install(cluster)
-            acts.clear(cluster)
+        acts.clear(cluster)
         self._heading("The group comes up with 4 ranks and grows to 8")
         self._say_command(f"kubectl apply -f {acts.EXAMPLE}")
         try:
@@ -99,14 +100,14 @@ class _Demo:
     def _sum_up(self, growth: acts.Growth) -> None:
         first = min(growth.served_at)
         leader = growth.served_at[first] - growth.applied_at
-        self._steps.append(timing.Step(title=f"leader: EP {first} serves", seconds=leader))
+        self._steps.append(timing.Step(title=f"leader: EP {first}", seconds=leader))
         address = next(pod.address for pod in growth.scene.pods if pod.role == "leader")
         joined = timing.joinings(served_at=growth.served_at, operations=proof.operations(address))
         self._heading("How long it took")
         self._console.print(timing.table(self._steps, joined))
         self._console.print(
-            f"\nadded to the engine's own work, per joiner, median: "
-            f"[bold]{timing.median_added(joined):.2f} s[/]"
+            f"\nOn top of the engine's own work came [bold]{timing.median_added(joined):.2f} s[/]"
+            " per joiner, at the median."
         )
 
     def _say_farewell(self, cluster: Cluster) -> None:

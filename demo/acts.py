@@ -97,10 +97,10 @@ def grow(cluster: Cluster, *, console: Console, deadline_seconds: float) -> Grow
                 world.take(change)
             scene = world.scene()
             now = change.at if change is not None else time.time()
-            if scene.available and scene.settled and scene.effective:
+            if scene.settled and scene.effective:
                 served_at.setdefault(scene.effective, now)
             show(scene, now - applied_at)
-            if scene.ready and scene.effective == scene.desired:
+            if scene.complete:
                 return Growth(scene=scene, applied_at=applied_at, served_at=served_at)
             if now - applied_at > deadline_seconds:
                 raise DemoError(
@@ -127,7 +127,7 @@ class _World:
 
     def scene(self) -> Scene:
         group = self._objects[_GROUPS].get(GROUP)
-        uid = group["metadata"]["uid"] if group else None
+        uid = group["metadata"]["uid"] if group else ""
         return read_scene(
             group=group,
             pods=[pod for pod in self._objects[_PODS].values() if of_group(pod, GROUP)],

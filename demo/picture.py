@@ -101,7 +101,7 @@ def changes(before: Scene, after: Scene) -> Iterator[str]:
     known = {pod.name: pod for pod in before.pods}
     for pod in after.pods:
         earlier = known.get(pod.name)
-        if earlier is None or (earlier.state, earlier.node) != (pod.state, pod.node):
+        if earlier is None or earlier.state != pod.state:
             yield f"pod    {pod.name} {pod.state}" + (f" on {pod.node}" if pod.node else "")
     if (before.effective, before.desired) != (after.effective, after.desired):
         yield f"size   EP {after.effective} of {after.desired}"

@@ -41,7 +41,6 @@ class Scene:
     effective: int = 0
     desired: int = 0
     pending: int | None = None
-    available: bool = False
     ready: bool = False
     reason: str = ""
     message: str = ""
@@ -52,6 +51,11 @@ class Scene:
     def settled(self) -> bool:
         """No ranks are being added at this moment."""
         return self.pending is None
+
+    @property
+    def complete(self) -> bool:
+        """The group is as it was asked for, and so is each of its pods."""
+        return self.ready and all(pod.state == "Ready" for pod in self.pods)
 
 
 def read_scene(
@@ -70,7 +74,6 @@ def read_scene(
         effective=sizes.get("effective") or 0,
         desired=sizes.get("desired") or 0,
         pending=sizes.get("pending"),
-        available=conditions.get("Available", {}).get("status") == "True",
         ready=ready.get("status") == "True"
         and status.get("observedGeneration") == (group or {})["metadata"]["generation"],
         reason=ready.get("reason", ""),

@@ -45,7 +45,7 @@ def test_scene_says_what_the_objects_say() -> None:
         events=[{"metadata": {"name": "e"}, "reason": "ScaleUpStarted", "note": "4 → 6"}],
     )
     assert (scene.effective, scene.desired, scene.pending) == (4, 8, 6)
-    assert (scene.available, scene.ready, scene.settled) == (True, False, False)
+    assert (scene.settled, scene.ready, scene.complete) == (False, False, False)
     assert [(p.name, p.state, p.ranks) for p in scene.pods] == [
         ("l", "Ready", 4),
         ("j", "Running", 2),
