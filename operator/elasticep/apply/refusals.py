@@ -1,5 +1,6 @@
 """The words of whoever refused, as reasons."""
 
+from elasticep.api.reasons import Blocked, Engine
 from elasticep.control.client import Refused
 from elasticep.kube.port import ForbiddenError, InvalidError, Manifest
 from elasticep.world.snapshot import Refusal
@@ -21,29 +22,29 @@ def refused_by_api_server(
 
 def _api_reason(error: ForbiddenError | InvalidError) -> tuple[str, bool]:
     if isinstance(error, InvalidError):
-        return "TemplateRejected", True
+        return Blocked.TEMPLATE_REJECTED, True
     if "exceeded quota" in error.message:
-        return "QuotaExceeded", False
+        return Blocked.QUOTA_EXCEEDED, False
     if "being terminated" in error.message:
-        return "NamespaceTerminating", False
+        return Blocked.NAMESPACE_TERMINATING, False
     if "violates PodSecurity" in error.message:
-        return "PodSecurityViolation", False
-    return "Forbidden", False
+        return Blocked.POD_SECURITY_VIOLATION, False
+    return Blocked.FORBIDDEN, False
 
 
 def refused_by_engine(target: int, answer: Refused) -> Refusal:
     """A scale request that the engine will not take."""
     match answer.code:
         case 401 | 403:
-            reason = "EngineUnauthorized"
+            reason = Engine.UNAUTHORIZED
         case 404:
-            reason = "NotElastic"
+            reason = Engine.NOT_ELASTIC
         case _:
-            reason = "ScaleRejected"
+            reason = Engine.SCALE_REJECTED
     return Refusal(
         action="RequestScale",
         subject=f"EP size {target}",
         reason=reason,
         message=f"{answer.code}: {answer.message}",
-        lasting=reason == "NotElastic",
+        lasting=reason == Engine.NOT_ELASTIC,
     )

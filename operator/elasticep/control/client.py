@@ -8,6 +8,7 @@ from typing import Any, TypeGuard
 
 import aiohttp
 
+from elasticep.api.reasons import Engine
 from elasticep.world.engine import (
     Completion,
     CompletionFailed,
@@ -77,17 +78,17 @@ class EngineClient:
             ) as response:
                 if response.status in _UNAUTHORIZED:
                     message = "the engine refuses the group's admin key"
-                    return EngineUnknown(reason="EngineUnauthorized", message=message)
+                    return EngineUnknown(reason=Engine.UNAUTHORIZED, message=message)
                 if response.status == 404:
                     message = f"{self.url}{_STATE_ROUTE} does not exist: not an elastic engine"
-                    return EngineUnknown(reason="NotElastic", message=message)
+                    return EngineUnknown(reason=Engine.NOT_ELASTIC, message=message)
                 if response.status != 200:
                     message = f"{_STATE_ROUTE} answers {response.status}"
-                    return EngineUnknown(reason="EngineUnreachable", message=message)
+                    return EngineUnknown(reason=Engine.UNREACHABLE, message=message)
                 return _read_state(await response.json(content_type=None))
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             message = f"no answer from {self.url}: {_in_words(error)}"
-            return EngineUnknown(reason="EngineUnreachable", message=message)
+            return EngineUnknown(reason=Engine.UNREACHABLE, message=message)
 
     async def request_scale(self, target: int) -> ScaleAnswer:
         """Ask for an absolute EP size. Never sent twice from here, whatever comes back."""
@@ -140,12 +141,12 @@ class EngineClient:
 def _read_state(body: Any) -> EngineState | EngineUnknown:
     """The state in an answer's body; unknown when the body is not one."""
     if not isinstance(body, dict):
-        return EngineUnknown(reason="EngineUnreachable", message=f"{_STATE_ROUTE}: not an object")
+        return EngineUnknown(reason=Engine.UNREACHABLE, message=f"{_STATE_ROUTE}: not an object")
     effective, pending = body.get("effective_ep_size"), body.get("pending_ep_size")
     phase, last_error = body.get("scale_phase"), body.get("last_error")
     if not _is_size(effective) or not isinstance(phase, str):
         message = f"{_STATE_ROUTE} lacks effective_ep_size or scale_phase"
-        return EngineUnknown(reason="EngineUnreachable", message=message)
+        return EngineUnknown(reason=Engine.UNREACHABLE, message=message)
     return EngineState(
         effective=effective,
         pending=pending if _is_size(pending) else None,

@@ -21,6 +21,15 @@ class Signature:
     advice: str
 
 
+RECOVERY_UNSUPPORTED = Signature(
+    reason="RecoveryUnsupported",
+    fragments=("rank recovery is unsupported",),
+    deterministic=False,
+    meaning="A rank was lost after the group had grown, which this engine cannot mend.",
+    advice="Nothing: the group is restarted as a whole.",
+)
+"""The engine says so in its state too, while it still answers."""
+
 SIGNATURES = (
     Signature(
         reason="CudaGraphEnabled",
@@ -192,13 +201,7 @@ SIGNATURES = (
         meaning="The leader found the registration of an earlier joiner.",
         advice="Nothing: the next joiner replaces that registration.",
     ),
-    Signature(
-        reason="RecoveryUnsupported",
-        fragments=("rank recovery is unsupported",),
-        deterministic=False,
-        meaning="A rank was lost after the group had grown, which this engine cannot mend.",
-        advice="Nothing: the group is restarted as a whole.",
-    ),
+    RECOVERY_UNSUPPORTED,
 )
 
 

@@ -13,6 +13,7 @@ import aiohttp
 from elasticep.api import names
 from elasticep.api.models import GroupSpec
 from elasticep.api.reading import SpecUnreadableError, read_spec, read_status
+from elasticep.api.reasons import Engine, Progress
 from elasticep.control.client import EngineClient
 from elasticep.kube.port import GROUPS, PODS, SECRETS, SERVICES, Kube, NotFoundError, Resource
 from elasticep.observe.last_words import with_last_words, without_secret
@@ -74,7 +75,9 @@ class Observer:
             group=group,
             pods=pods,
             now=self.now(),
-            engine=EngineUnknown(reason="LeaderStarting", message="the leader is not running yet"),
+            engine=EngineUnknown(
+                reason=Progress.LEADER_STARTING, message="the leader is not running yet"
+            ),
             service=service,
             admin_key_secret=secret,
         )
@@ -111,7 +114,7 @@ class Observer:
                 f"Secret {name} has no key {field!r}: create it, or correct "
                 "spec.engine.adminKeySecretRef"
             )
-            unknown = EngineUnknown(reason="AdminKeyMissing", message=message)
+            unknown = EngineUnknown(reason=Engine.ADMIN_KEY_MISSING, message=message)
             return Observation(snapshot=_heard(snapshot, unknown), engine=None)
         host = f"[{leader.ip}]" if ":" in leader.ip else leader.ip
         url = f"http://{host}:{view.spec.engine.port}"

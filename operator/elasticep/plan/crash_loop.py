@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from elasticep.api.reasons import Kubelet, Loss
 from elasticep.engine.crash_signatures import classify_text
 from elasticep.plan.back_off import Failure
 from elasticep.world.pods import Container, Exit, Pod
@@ -121,14 +122,14 @@ def _crash(pod: Pod, container: Container, ended: Exit) -> Crash:
 def _classify(pod: Pod, ended: Exit) -> tuple[str, str, bool]:
     if signature := classify_text(ended.message):
         return signature.reason, signature.advice, signature.deterministic
-    if ended.reason == "OOMKilled":
+    if ended.reason == Kubelet.OOM_KILLED:
         advice = "raise the container's memory limit, or lower what the engine keeps in memory"
-        return "OOMKilled", advice, False
+        return Kubelet.OOM_KILLED, advice, False
     if ended.code in {_KILLED, _TERMINATED}:
         advice = "look for a probe or a node that killed it: kubectl describe pod " + pod.name
-        return "ContainerKilled", advice, False
+        return Loss.CONTAINER_KILLED, advice, False
     advice = f"read its last words: kubectl logs --previous {pod.name}"
-    return "EngineCrashed", advice, False
+    return Loss.ENGINE_CRASHED, advice, False
 
 
 def _masked(words: str) -> str:

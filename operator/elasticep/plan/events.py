@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from elasticep.api.models import ConditionStatus, GroupStatus
+from elasticep.api.reasons import Happening
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,22 +29,31 @@ def _incarnation(old: GroupStatus, new: GroupStatus) -> tuple[Event, ...]:
     if before is not None and before.leader_uid == after.leader_uid:
         return ()
     note = f"Incarnation {after.id} has its leader pod"
-    return (Event(type="Normal", reason="LeaderCreated", action="StartIncarnation", note=note),)
+    return (
+        Event(type="Normal", reason=Happening.LEADER_CREATED, action="StartIncarnation", note=note),
+    )
 
 
 def _operation(old: GroupStatus, new: GroupStatus) -> tuple[Event, ...]:
     before, after = old.operation, new.operation
     if before is None and after is not None:
         note = f"EP size {after.from_} → {after.to} begins"
-        return (Event(type="Normal", reason="ScaleUpStarted", action="ScaleUp", note=note),)
+        return (
+            Event(type="Normal", reason=Happening.SCALE_UP_STARTED, action="ScaleUp", note=note),
+        )
     if before is not None and after is None and new.ep_size.effective == before.to:
         note = f"EP size {before.from_} → {before.to} is done: a completion was served"
-        return (Event(type="Normal", reason="ScaleUpCompleted", action="ScaleUp", note=note),)
+        return (
+            Event(type="Normal", reason=Happening.SCALE_UP_COMPLETED, action="ScaleUp", note=note),
+        )
     return ()
 
 
 _ALARMING = {"Stalled", "ScaleLimited"}
-_PLEASING = {"Ready", "Available"}
+_PLEASING = {
+    "Ready": (Happening.READY, Happening.NOT_READY),
+    "Available": (Happening.AVAILABLE, Happening.NOT_AVAILABLE),
+}
 
 
 def _conditions(old: GroupStatus, new: GroupStatus) -> tuple[Event, ...]:
@@ -65,10 +75,11 @@ def _conditions(old: GroupStatus, new: GroupStatus) -> tuple[Event, ...]:
                 )
         elif condition.type in _PLEASING and turned and previous is not None:
             good = condition.status is ConditionStatus.TRUE
+            gained, lost = _PLEASING[condition.type]
             events.append(
                 Event(
                     type="Normal" if good else "Warning",
-                    reason=condition.type if good else f"Not{condition.type}",
+                    reason=gained if good else lost,
                     action=condition.type,
                     note=condition.message or condition.reason,
                 )

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from elasticep.api.models import OperationStatus
+from elasticep.api.reasons import Loss, Phase, Progress
 from elasticep.engine.crash_signatures import classify_text
 from elasticep.plan import back_off, pods
 from elasticep.plan.actions import CreatePod, DeletePod, RequestScale
@@ -16,9 +17,6 @@ from elasticep.plan.view import View
 from elasticep.plan.waiting import why_waiting
 from elasticep.world.engine import CompletionSucceeded, EngineState
 from elasticep.world.pods import Pod
-
-RECORDED = "Recorded"
-"""The operation is in status; whether the engine has been asked is not known."""
 
 OPERATION_POLL = timedelta(milliseconds=250)
 _LOADING_MARGIN = timedelta(seconds=60)
@@ -34,10 +32,10 @@ def follow_operation(view: View, engine: EngineState) -> Decision | View:
     if engine.effective == operation.to:
         if isinstance(view.snapshot.completion, CompletionSucceeded):
             return view.without_operation()
-        return _keep_following(view, operation, phase="ProvingServing")
+        return _keep_following(view, operation, phase=Phase.PROVING_SERVING)
     if not engine.quiet:
         return _keep_following(view, operation, phase=engine.phase)
-    if operation.phase != RECORDED:
+    if operation.phase != Phase.RECORDED:
         return _fail(view, engine, operation)
     return _request(view, engine, operation)
 
@@ -60,7 +58,7 @@ def grow(view: View, engine: EngineState) -> Decision | None:
     return _record(view, engine, joiner)
 
 
-_ON_THE_WAY = frozenset({"PodPending", "ContainersStarting"})
+_ON_THE_WAY = frozenset({Progress.POD_PENDING, Progress.CONTAINERS_STARTING})
 
 
 def trim(view: View, engine: EngineState) -> Decision | None:
@@ -76,7 +74,7 @@ def trim(view: View, engine: EngineState) -> Decision | None:
     if not surplus:
         return None
     reason = Reason(
-        word="RemovingSurplusJoiner",
+        word=Progress.REMOVING_SURPLUS_JOINER,
         message=f"joiner {surplus[0].name} has not joined and is not wanted any more",
     )
     return Decision(
@@ -108,7 +106,7 @@ def _operation(view: View, *, from_: int, to: int) -> OperationStatus:
     return OperationStatus(
         from_=from_,
         to=to,
-        phase=RECORDED,
+        phase=Phase.RECORDED,
         started_at=now,
         deadline=now + timeout + _LOADING_MARGIN,
         message=f"EP size {from_} → {to}",
@@ -125,7 +123,7 @@ def _request(view: View, engine: EngineState, operation: OperationStatus) -> Dec
     wanted = view.desired >= operation.to and engine.effective == operation.from_
     if not wanted or joiner is None or not _engine_started(joiner):
         reason = Reason(
-            word="OperationDropped",
+            word=Progress.OPERATION_DROPPED,
             message=f"{operation.message} was never requested and is not wanted any more",
         )
         return Decision(
@@ -136,7 +134,7 @@ def _request(view: View, engine: EngineState, operation: OperationStatus) -> Dec
 
 def _ask(view: View, operation: OperationStatus, *, why: str) -> Decision:
     return Decision(
-        reason=Reason(word="ScalingUp", message=operation.message),
+        reason=Reason(word=Progress.SCALING_UP, message=operation.message),
         memory=view.memory,
         actions=(RequestScale(target=operation.to, why=why),),
         look_again=OPERATION_POLL,
@@ -146,7 +144,7 @@ def _ask(view: View, operation: OperationStatus, *, why: str) -> Decision:
 def _keep_following(view: View, operation: OperationStatus, *, phase: str) -> Decision:
     if view.snapshot.now > operation.deadline:
         message = f"{operation.message} passed its deadline in phase {phase}"
-        return restart(view, Failure(reason="OperationOverdue", message=message))
+        return restart(view, Failure(reason=Loss.OPERATION_OVERDUE, message=message))
     effective = view.engine.effective if view.engine else operation.from_
     joiner = view.joiner_at(operation.from_)
     if joiner is not None and effective < operation.to and (failed := _joiner_failure(joiner)):
@@ -157,7 +155,7 @@ def _keep_following(view: View, operation: OperationStatus, *, phase: str) -> De
         actions = (_joiner(view, operation.from_),)
     followed = operation.model_copy(update={"phase": phase})
     return Decision(
-        reason=Reason(word="ScalingUp", message=f"{operation.message}: {phase}"),
+        reason=Reason(word=Progress.SCALING_UP, message=f"{operation.message}: {phase}"),
         memory=view.remember(operation=followed).memory,
         actions=actions,
         look_again=OPERATION_POLL,
@@ -169,7 +167,7 @@ def _fail(view: View, engine: EngineState, operation: OperationStatus) -> Decisi
     words = engine.last_error or "the engine gave up without a reason"
     signature = classify_text(words)
     failure = Failure(
-        reason=signature.reason if signature else "ScaleUpFailed",
+        reason=signature.reason if signature else Loss.SCALE_UP_FAILED,
         message=f"{operation.message} failed: {words}",
         advice=signature.advice if signature else "",
         lasting=signature.deterministic if signature else False,
@@ -198,7 +196,8 @@ def _give_up(view: View, failure: Failure, joiner: Pod | None) -> Decision:
 def _create_joiner(view: View, offset: int) -> Decision:
     action = _joiner(view, offset)
     reason = Reason(
-        word="JoinerStarting", message=f"joiner pod {action.manifest['metadata']['name']} is made"
+        word=Progress.JOINER_STARTING,
+        message=f"joiner pod {action.manifest['metadata']['name']} is made",
     )
     return Decision(reason=reason, memory=view.memory, actions=(action,), look_again=WAITING_POLL)
 

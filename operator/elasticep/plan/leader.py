@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from elasticep.api import names
 from elasticep.api.models import IncarnationStatus
+from elasticep.api.reasons import Blocked, Engine, Loss, Progress, Scheduler, Settled
 from elasticep.plan import back_off, pods
 from elasticep.plan.actions import CreatePod
 from elasticep.plan.back_off import Failure
@@ -43,8 +44,8 @@ def await_engine(view: View) -> Decision | None:
     """An engine that answers, or what is being waited for."""
     leader = view.leader
     if leader is None or view.leader_container is None or view.life is None:
-        reason = why_waiting(leader) if leader else Reason(word="LeaderPending", message="")
-        limit = reason if reason.word == "Unschedulable" else None
+        reason = why_waiting(leader) if leader else Reason(word=Progress.LEADER_PENDING, message="")
+        limit = reason if reason.word == Scheduler.UNSCHEDULABLE else None
         return Decision(reason=reason, memory=view.memory, limit=limit, look_again=WAITING_POLL)
     if isinstance(view.snapshot.engine, EngineUnknown):
         if overdue := _overdue(view, leader):
@@ -62,7 +63,7 @@ def _overdue(view: View, leader: Pod) -> Failure | None:
     operation, container = view.memory.operation, view.leader_container
     if operation is not None and view.snapshot.now > operation.deadline:
         message = f"{operation.message} passed its deadline and the engine does not answer"
-        return Failure(reason="OperationOverdue", message=message)
+        return Failure(reason=Loss.OPERATION_OVERDUE, message=message)
     if leader.ready or leader.serving or container is None or container.started_at is None:
         return None
     allowed = timedelta(seconds=view.spec.engine.start_timeout_seconds)
@@ -72,13 +73,13 @@ def _overdue(view: View, leader: Pod) -> Failure | None:
         f"leader pod {leader.name} has not begun to serve within {allowed.total_seconds():g} s "
         "(spec.engine.startTimeoutSeconds)"
     )
-    return Failure(reason="LeaderStartOverdue", message=message)
+    return Failure(reason=Loss.LEADER_START_OVERDUE, message=message)
 
 
 def _why_unknown(leader: Pod, unknown: EngineUnknown) -> Reason:
-    if unknown.reason == "EngineUnreachable" and not leader.ready:
+    if unknown.reason == Engine.UNREACHABLE and not leader.ready:
         message = f"leader pod {leader.name} runs; its engine loads and does not answer yet"
-        return Reason(word="LeaderLoading", message=message)
+        return Reason(word=Progress.LEADER_LOADING, message=message)
     return Reason(word=unknown.reason, message=unknown.message)
 
 
@@ -102,7 +103,7 @@ def adopt(view: View) -> View:
 def stop(view: View) -> Decision:
     """Replicas 0: no pod is left."""
     view = view.without_operation()
-    reason = Reason(word="Stopped", message="spec.replicas is 0: the group is stopped")
+    reason = Reason(word=Settled.STOPPED, message="spec.replicas is 0: the group is stopped")
     if view.live:
         actions = delete_all(view.live, why=reason.message)
         return Decision(reason=reason, memory=view.memory, actions=actions)
@@ -111,7 +112,7 @@ def stop(view: View) -> Decision:
 
 def _clear_strays(view: View) -> Decision:
     reason = Reason(
-        word="ReplacingStalePods",
+        word=Progress.REPLACING_STALE_PODS,
         message="pods of an earlier life of the engine are removed: " + _named(view.strays),
     )
     actions = delete_all(view.strays, why=reason.message)
@@ -122,12 +123,13 @@ def _replace_lost_leader(view: View) -> Decision:
     incarnation = view.memory.incarnation
     if incarnation is not None and incarnation.leader_uid is not None:
         message = f"leader pod {names.leader_pod(view.group.name, incarnation.id)} is gone"
-        return restart(view, Failure(reason="LeaderLost", message=message))
+        return restart(view, Failure(reason=Loss.LEADER_LOST, message=message))
     if back_off.holds(view):
         return backing_off(view)
     if leaving := _still_leaving(view):
         reason = Reason(
-            word="WaitingForOldPods", message=f"waiting for pods to end: {_named(leaving)}"
+            word=Progress.WAITING_FOR_OLD_PODS,
+            message=f"waiting for pods to end: {_named(leaving)}",
         )
         return Decision(reason=reason, memory=view.memory, look_again=WAITING_POLL)
     return _create_leader(view)
@@ -140,7 +142,7 @@ def _create_leader(view: View) -> Decision:
         view.blueprint, incarnation=incarnation.id, serial=incarnation.serial
     )
     name = manifest["metadata"]["name"]
-    reason = Reason(word="LeaderStarting", message=f"leader pod {name} is made")
+    reason = Reason(word=Progress.LEADER_STARTING, message=f"leader pod {name} is made")
     return Decision(
         reason=reason,
         memory=view.remember(incarnation=incarnation).memory,
@@ -151,7 +153,7 @@ def _create_leader(view: View) -> Decision:
 
 def _replace_unborn(view: View, leader: Pod) -> Decision:
     reason = Reason(
-        word="TemplateChanged",
+        word=Blocked.TEMPLATE_CHANGED,
         message=f"leader pod {leader.name} does not serve yet and is made again from the "
         "changed template",
     )

@@ -8,6 +8,7 @@ decides.
 from dataclasses import replace
 
 from elasticep.api import names
+from elasticep.api.reasons import Blocked, Progress, Settled
 from elasticep.plan import back_off, objects
 from elasticep.plan.actions import Action, ApplyService, CreateAdminKey, SendTraffic
 from elasticep.plan.decision import Decision, Plan, Reason
@@ -74,7 +75,7 @@ def _rest(view: View) -> Decision:
     effective = view.engine.effective if view.engine else 0
     if effective > view.desired:
         reason = Reason(
-            word="ScaleDownUnsupported",
+            word=Blocked.SCALE_DOWN_UNSUPPORTED,
             message=f"the group serves with EP size {effective} and keeps it: a running engine "
             f"cannot give ranks back. Set spec.replicas back, or delete its leader pod to start "
             f"again with EP size {view.desired} (requests in flight are lost)",
@@ -82,11 +83,11 @@ def _rest(view: View) -> Decision:
         return Decision(reason=reason, memory=view.memory, limit=reason, resting=True)
     if view.leader is not None and not view.leader.ready:
         reason = Reason(
-            word="LeaderNotReady",
+            word=Progress.LEADER_NOT_READY,
             message=f"leader pod {view.leader.name} answers but is not Ready yet",
         )
         return Decision(reason=reason, memory=view.memory)
-    reason = Reason(word="AllRanksServing", message=f"serving with EP size {effective}")
+    reason = Reason(word=Settled.ALL_RANKS_SERVING, message=f"serving with EP size {effective}")
     return Decision(reason=reason, memory=view.memory, resting=True)
 
 
@@ -96,7 +97,7 @@ def _hold_changed_template(view: View) -> Decision | None:
     if leader is None or leader.template_hash == view.template_hash:
         return None
     reason = Reason(
-        word="TemplateChanged",
+        word=Blocked.TEMPLATE_CHANGED,
         message="the serving pods were made from an older spec and are kept. Delete leader pod "
         f"{leader.name} to start again with the present one (requests in flight are lost)",
     )
@@ -132,7 +133,7 @@ def _name_conflict(view: View) -> Decision | None:
     for what, existing in needed:
         if existing is not None and existing.owner_uid != view.group.uid:
             reason = Reason(
-                word="NameConflict",
+                word=Blocked.NAME_CONFLICT,
                 message=f"{what} exists and does not belong to this group: delete or rename it, "
                 "or give the group another name",
             )
@@ -144,7 +145,7 @@ def _paused(view: View, decision: Decision) -> Decision:
     """The same judgement with nothing done, and nothing put on record for what is not done."""
     memory = view.memory if decision.actions else decision.memory
     reason = Reason(
-        word="Paused",
+        word=Settled.PAUSED,
         message=f"spec.paused is true: nothing is changed. Otherwise: {decision.reason.message}",
     )
     return replace(decision, actions=(), memory=memory, reason=reason, resting=True)

@@ -5,6 +5,8 @@ from datetime import timedelta
 
 from elasticep.api import names
 from elasticep.api.models import IncarnationStatus, JoinerState
+from elasticep.api.reasons import Loss
+from elasticep.engine.crash_signatures import RECOVERY_UNSUPPORTED
 from elasticep.plan import back_off
 from elasticep.plan.actions import DeletePod
 from elasticep.plan.back_off import Failure
@@ -32,11 +34,11 @@ def detect_loss(view: View) -> Decision | None:
                 f"the ranks from {offset} on were lost while the engine counted "
                 f"{engine.effective}; ranks that have joined cannot be replaced one by one"
             )
-            return restart(view, _loss(view, "RankLost", message))
+            return restart(view, _loss(view, Loss.RANK_LOST, message))
         offset += view.spec.joiner.ranks
     if engine.phase in FINAL_PHASES or "rank recovery is unsupported" in engine.last_error:
         words = engine.last_error or f"scale phase {engine.phase}"
-        return restart(view, _loss(view, "RecoveryUnsupported", words))
+        return restart(view, _loss(view, RECOVERY_UNSUPPORTED.reason, words))
     return None
 
 
@@ -86,7 +88,7 @@ def backing_off(view: View) -> Decision:
 def ended(pod: Pod) -> Failure:
     """A pod that its kubelet gave up: evicted, preempted, refused at the node, or lost."""
     return Failure(
-        reason=pod.reason or "PodFailed",
+        reason=pod.reason or Loss.POD_FAILED,
         message=f"{pod.role} pod {pod.name} ended: {pod.message or pod.phase}",
     )
 

@@ -12,6 +12,7 @@ from elasticep.api.models import (
     JoinerState,
     JoinerStatus,
 )
+from elasticep.api.reasons import Blocked, Settled
 from elasticep.plan.decision import Decision, Reason
 from elasticep.plan.view import View
 from elasticep.world.engine import EngineUnknown
@@ -59,7 +60,7 @@ def report(view: View, decision: Decision) -> GroupStatus:
 
 def report_unreadable(snapshot: Snapshot, problem: SpecProblem) -> GroupStatus:
     """The status of a group whose spec cannot be read; what it said of the pods stays."""
-    reason = Reason(word="SpecInvalid", message=problem.message)
+    reason = Reason(word=Blocked.SPEC_INVALID, message=problem.message)
     old = snapshot.group.status
     verdicts = {
         "Ready": Verdict(status=ConditionStatus.FALSE, reason=reason),
@@ -106,7 +107,9 @@ def _available(view: View, decision: Decision) -> Verdict:
     engine = view.snapshot.engine
     if view.leader_serves:
         message = f"serving with EP size {_effective(view)}"
-        return Verdict(status=ConditionStatus.TRUE, reason=Reason(word="Serving", message=message))
+        return Verdict(
+            status=ConditionStatus.TRUE, reason=Reason(word=Settled.SERVING, message=message)
+        )
     if view.leader is not None and view.leader.ready and isinstance(engine, EngineUnknown):
         reason = Reason(word=engine.reason, message=engine.message)
         return Verdict(status=ConditionStatus.UNKNOWN, reason=reason)
@@ -115,7 +118,7 @@ def _available(view: View, decision: Decision) -> Verdict:
 
 def _reconciling(decision: Decision) -> Verdict:
     if decision.resting or decision.stalled:
-        reason = Reason(word="NothingToDo", message="no change is in progress")
+        reason = Reason(word=Settled.NOTHING_TO_DO, message="no change is in progress")
         return Verdict(status=ConditionStatus.FALSE, reason=reason)
     return Verdict(status=ConditionStatus.TRUE, reason=decision.reason)
 
@@ -123,7 +126,7 @@ def _reconciling(decision: Decision) -> Verdict:
 def _stalled(decision: Decision) -> Verdict:
     if decision.stalled:
         return Verdict(status=ConditionStatus.TRUE, reason=decision.reason)
-    reason = Reason(word="NotStalled", message="nothing waits for a human")
+    reason = Reason(word=Settled.NOT_STALLED, message="nothing waits for a human")
     return Verdict(status=ConditionStatus.FALSE, reason=reason)
 
 
@@ -136,19 +139,19 @@ def _scaling_up(view: View, decision: Decision) -> Verdict:
     effective = _effective(view)
     if view.leader_serves and effective is not None and effective < view.desired:
         return Verdict(status=ConditionStatus.TRUE, reason=decision.reason)
-    reason = Reason(word="NotScalingUp", message="no ranks are being added")
+    reason = Reason(word=Settled.NOT_SCALING_UP, message="no ranks are being added")
     return Verdict(status=ConditionStatus.FALSE, reason=reason)
 
 
 def _scaling_down() -> Verdict:
-    reason = Reason(word="NotScalingDown", message="no ranks are being removed")
+    reason = Reason(word=Settled.NOT_SCALING_DOWN, message="no ranks are being removed")
     return Verdict(status=ConditionStatus.FALSE, reason=reason)
 
 
 def _scale_limited(decision: Decision) -> Verdict:
     if decision.limit is not None:
         return Verdict(status=ConditionStatus.TRUE, reason=decision.limit)
-    reason = Reason(word="SizeReachable", message="nothing is known to keep the size away")
+    reason = Reason(word=Settled.SIZE_REACHABLE, message="nothing is known to keep the size away")
     return Verdict(status=ConditionStatus.FALSE, reason=reason)
 
 

@@ -1,24 +1,29 @@
 """Why a pod's engine is not running yet. Waiting is never a crash."""
 
 from elasticep.api import names
+from elasticep.api.reasons import Kubelet, Loss, Progress, Scheduler
 from elasticep.plan.decision import Reason
 from elasticep.world.pods import Container, Pod
 
-_IMAGE_REASONS = frozenset({"ErrImagePull", "ImagePullBackOff", "InvalidImageName"})
+_IMAGE_REASONS = frozenset(
+    {Kubelet.ERR_IMAGE_PULL, Kubelet.IMAGE_PULL_BACK_OFF, Kubelet.INVALID_IMAGE_NAME}
+)
 
 
 def why_waiting(pod: Pod) -> Reason:
     """What a pod waits for, in the words of whoever holds it back."""
     title = f"{pod.role} pod {pod.name}"
     if pod.unschedulable:
-        return Reason(word="Unschedulable", message=f"{title}: {pod.unschedulable}")
+        return Reason(word=Scheduler.UNSCHEDULABLE, message=f"{title}: {pod.unschedulable}")
     if pod.gated:
-        return Reason(word="SchedulingGated", message=f"{title} is held by a scheduling gate")
+        return Reason(
+            word=Scheduler.SCHEDULING_GATED, message=f"{title} is held by a scheduling gate"
+        )
     if not pod.node:
-        return Reason(word="PodPending", message=f"{title} waits to be scheduled")
+        return Reason(word=Progress.POD_PENDING, message=f"{title} waits to be scheduled")
     blocked = next((c for c in pod.containers if c.waiting_reason and not c.running), None)
     if blocked is None:
-        return Reason(word="ContainersStarting", message=f"{title} starts on {pod.node}")
+        return Reason(word=Progress.CONTAINERS_STARTING, message=f"{title} starts on {pod.node}")
     return _why_container_waits(pod, blocked, title)
 
 
@@ -27,11 +32,13 @@ def _why_container_waits(pod: Pod, container: Container, title: str) -> Reason:
     words = container.waiting_message or container.waiting_reason
     match container.waiting_reason:
         case "ContainerCreating" | "PodInitializing":
-            return Reason(word="ContainersStarting", message=f"{title} starts on {pod.node}")
+            return Reason(
+                word=Progress.CONTAINERS_STARTING, message=f"{title} starts on {pod.node}"
+            )
         case "CrashLoopBackOff":
             last = container.last_exit
             code = f", last exit code {last.code}" if last else ""
-            word = "LeaderCrashLoop" if pod.role == names.LEADER else "JoinerCrashLoop"
+            word = Loss.LEADER_CRASH_LOOP if pod.role == names.LEADER else Loss.JOINER_CRASH_LOOP
             return Reason(word=word, message=f"{where} keeps exiting{code}: {_last_words(last)}")
         case reason if reason in _IMAGE_REASONS:
             return Reason(word=reason, message=f"{where} cannot get its image: {words}")
