@@ -58,6 +58,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"spec__replicas": "3"}, "spec.replicas", 'must be of type integer: "string"'),
     ({"spec__replicas": 2.5}, "spec.replicas", 'must be of type int32: "float64"'),
     ({"spec__replicas": True}, "spec.replicas", "must be of type int32"),
+    ({"spec__replicas": 1e20}, "spec.replicas", 'must be of type int32: "float64"'),
     ({"spec__replicas": 2**40}, "spec.replicas", "less than or equal to 1024"),
     ({"spec__model": Absent}, "spec.model", "Required value"),
     ({"spec__model": None}, "spec.model", "Required value"),
@@ -72,7 +73,8 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"spec__engine__args": [3, None]}, "spec.engine.args[1]", 'of type string: "null"'),
     ({"spec__engine__command": []}, "spec.engine.command", "should have at least 1 items"),
     # the name
-    ({"metadata__name": LONG_NAME}, "metadata.name", "45 characters: shorten it to at most 44"),
+    ({"metadata__name": LONG_NAME}, "metadata.name", "shorten the name to at most 44"),
+    ({"metadata__name": "é" * 44}, "metadata.name", "must start with a letter"),
     ({"metadata__name": "4-models"}, "metadata.name", "must start with a letter"),
     ({"metadata__name": "a.b"}, "metadata.name", "hold only a-z, 0-9 and '-'"),
     ({"metadata__name": "Big"}, "metadata.name", "a lowercase RFC 1123 subdomain"),
@@ -305,6 +307,8 @@ SCALARS = (
     | st.booleans()
     | st.integers(-2, 12)
     | st.integers(19990, 20020)
+    # kubectl sends whole numbers as such; the API server stumbles over 3.0 in ways of its own.
+    | st.floats(-4000, 4000, width=16).filter(lambda number: not number.is_integer())
     | st.sampled_from(["SET-ME", "--tp", "0.5.20", "engine", "a/b:v0.5.22", "1Gi", "mlx5_0"])
     | PRINTABLE
 )

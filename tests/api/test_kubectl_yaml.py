@@ -9,7 +9,7 @@ from elasticep.cli.manifest import read_documents
 SCALARS = """\
 3  3.0  1e3  12e03  1.5e3  1e-3  .5  5.  +3  -0x1F  0x1F  0b11  010  0o10  08  1_000  1__0  _1
 1:30  2026-03-04  2026-03-04T05:06:07Z  0.5.19  ~  null  Null  nULL  yes  No  ON  off  True  tRUE
-yEs  y  N  '3'  "yes"  0x  .inf.  -  <<x  =
+yEs  y  N  '3'  "yes"  0x  .inf. 9223372036854775807  -  <<x  =
 """
 
 

@@ -37,6 +37,12 @@ def test_help_tells_of_every_command() -> None:
     assert all(command in shown for command in ("run", "lint", "render", "crd"))
 
 
+def test_run_is_the_operator() -> None:
+    shown = elasticep("run", "--help")
+    assert shown.returncode == 0
+    assert shown.stdout.startswith("usage: elasticep run")
+
+
 def test_the_kubectl_plugin_is_the_same_under_its_own_name() -> None:
     shown = subprocess.run(
         [PROGRAMS / "kubectl-elasticep", "--help"], capture_output=True, text=True, check=True

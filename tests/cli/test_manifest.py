@@ -30,6 +30,7 @@ def value_of(text: str) -> Any:
         ("yEs", "yEs"),
         ("~", None),
         ("", None),
+        ("18446744073709551616", 18446744073709551616.0),
         ("'3'", "3"),
         ("!!str 3", "3"),
         ("{3: a, true: b}", {"3": "a", "true": "b"}),
@@ -70,6 +71,8 @@ def test_a_key_that_stands_twice_is_found_at_any_depth() -> None:
         "!!python/object:os.system {}",
         "\t- a",
         "a: \x00",
+        "a: .nan",
+        "a: !!set {b}",
     ],
 )
 def test_what_is_not_yaml_is_named_so(text: str) -> None:

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import yaml
 
@@ -69,8 +69,15 @@ class _Loader(yaml.SafeLoader):
     def construct_bool(self, node: yaml.ScalarNode) -> bool:
         return node.value.lower() in ("y", "yes", "true", "on")
 
+    def construct_nothing(self, node: yaml.Node) -> NoReturn:
+        raise yaml.constructor.ConstructorError(
+            None, None, f"JSON has nothing like {node.tag}", node.start_mark
+        )
+
 
 _Loader.add_constructor("tag:yaml.org,2002:bool", _Loader.construct_bool)
+for _tag in ("binary", "omap", "pairs", "set", "timestamp"):
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_tag}", _Loader.construct_nothing)
 
 _ANY_DIGIT = "-+.0123456789"
 for _tag, _first, _pattern in (
@@ -87,6 +94,10 @@ for _tag, _first, _pattern in (
     )
 
 
+_INTEGER_BITS = 63
+"""Larger numbers are no integers to the API server."""
+
+
 def _as_json(value: Any) -> Any:
     """``value`` as it is after kubectl has turned it to JSON."""
     match value:
@@ -94,8 +105,12 @@ def _as_json(value: Any) -> Any:
             return {_key(key): _as_json(item) for key, item in value.items()}
         case list():
             return [_as_json(item) for item in value]
-        case float() if math.isfinite(value) and value.is_integer():
+        case int() if value.bit_length() > _INTEGER_BITS:
+            return float(value)
+        case float() if value.is_integer() and abs(value) < 2**_INTEGER_BITS:
             return int(value)
+        case float() if not math.isfinite(value):
+            raise NotYamlError(f"{value} is a number that JSON does not have")
         case _:
             return value
 

@@ -25,12 +25,14 @@ def misshapen(value: Any, schema: Schema, *, path: str) -> Iterator[Finding]:
     complaint = _wrong_type(value, schema, path=path)
     if complaint is not None:
         yield complaint
-        return
     match value:
         case bool():
             pass
         case int() | float():
+            # Of a fraction where a whole number is wanted, the bounds are checked too.
             yield from _number(value, schema, path=path)
+        case _ if complaint is not None:
+            pass
         case str():
             yield from _string(value, schema, path=path)
         case list():

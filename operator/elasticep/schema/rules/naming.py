@@ -1,7 +1,7 @@
 """Rules about the group's own name, from which all others are derived."""
 
 from elasticep.api import names
-from elasticep.schema.rules.rule import Rule, formatted
+from elasticep.schema.rules.rule import Rule
 
 NAMING = (
     Rule(
@@ -14,12 +14,8 @@ NAMING = (
     Rule(
         at="",
         field=".metadata.name",
-        holds=f"size(self.metadata.name) <= {names.MAX_GROUP_NAME}",
-        message_expression=formatted(
-            "the name has %d characters: shorten it to at most %d, since the names of pods are"
-            " made from it",
-            "size(self.metadata.name)",
-            str(names.MAX_GROUP_NAME),
-        ),
+        holds=f"self.metadata.name.matches('^.{{0,{names.MAX_GROUP_NAME}}}$')",
+        message=f"shorten the name to at most {names.MAX_GROUP_NAME} characters, since the names of"
+        " pods are made from it",
     ),
 )

@@ -18,7 +18,8 @@ class Rule:
     """Something that must hold beyond types and bounds.
 
     Expressions keep to the core of CEL and ``format``: the API server evaluates them with cel-go,
-    ``elasticep lint`` with an interpreter that lacks the extensions.
+    ``elasticep lint`` with an interpreter that lacks the extensions. Nor is there ``size`` of a
+    string, which counts characters for the one and bytes for the other.
     """
 
     at: str
