@@ -10,7 +10,10 @@ Nothing else is registered, for a reason each:
 kopf says only that something happened, never what is there: a reconcile reads that itself.
 """
 
-from collections.abc import Callable
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 import kopf
@@ -20,17 +23,22 @@ from elasticep.kube.port import GROUPS, PODS
 from elasticep.run.groups import GroupBook, key_of
 from elasticep.world.key import Key
 
+_LOG = logging.getLogger(__name__)
+
+_END_SECONDS = 8.0
+"""kopf waits up to 5 s for tasks that are not its own, such as an open connection's."""
+
 Login = Callable[..., Any]
 
 POD_SELECTOR = f"{names.LABEL_MANAGED_BY}={names.MANAGED_BY},{names.LABEL_GROUP}"
 
 
-def registry(
+def handlers(
     *, ring: Callable[[Key], None], book: GroupBook, login: Login = kopf.login_via_client
 ) -> kopf.OperatorRegistry:
     """Handlers that ring for the group of whatever changed."""
-    handlers = kopf.OperatorRegistry()
-    kopf.on.login(registry=handlers, id="login")(login)
+    registry = kopf.OperatorRegistry()
+    kopf.on.login(registry=registry, id="login")(login)
 
     async def group_changed(event: kopf.RawEvent, **_: Any) -> None:
         group = event["object"]
@@ -45,11 +53,11 @@ def registry(
         metadata = event["object"]["metadata"]
         ring(Key(namespace=metadata["namespace"], name=metadata["labels"][names.LABEL_GROUP]))
 
-    kopf.on.event(GROUPS.group, GROUPS.version, GROUPS.plural, registry=handlers, id="group")(
+    kopf.on.event(GROUPS.group, GROUPS.version, GROUPS.plural, registry=registry, id="group")(
         group_changed
     )
-    kopf.on.event(PODS.group, PODS.version, PODS.plural, registry=handlers, id="pod")(pod_changed)
-    return handlers
+    kopf.on.event(PODS.group, PODS.version, PODS.plural, registry=registry, id="pod")(pod_changed)
+    return registry
 
 
 def kopf_settings() -> kopf.OperatorSettings:
@@ -79,6 +87,38 @@ def kopf_settings() -> kopf.OperatorSettings:
     settings.process.ultimate_exiting_timeout = 25
     settings.execution.max_workers = 1
     return settings
+
+
+@asynccontextmanager
+async def watching(
+    *, handlers: kopf.OperatorRegistry, namespaces: Sequence[str]
+) -> AsyncIterator[Collection[asyncio.Task[None]]]:
+    """The watches are on; the tasks that keep them so, which should never end, are the value.
+
+    Raises whatever made one of them end.
+    """
+    older = asyncio.all_tasks()
+    stop = asyncio.Event()
+    tasks = await kopf.spawn_tasks(
+        registry=handlers,
+        settings=kopf_settings(),
+        # Otherwise kopf looks its user up, and a container's numeric user has no name. The type
+        # is a NewType of str that kopf does not export.
+        identity="elasticep",  # type: ignore[arg-type]
+        standalone=True,
+        clusterwide=not namespaces,
+        namespaces=namespaces,
+        stop_flag=stop,
+    )
+    try:
+        yield tasks
+    finally:
+        stop.set()
+        try:
+            async with asyncio.timeout(_END_SECONDS):
+                await kopf.run_tasks(tasks, ignored=older)
+        except TimeoutError:
+            _LOG.warning("the watches did not end in %g s and are left behind", _END_SECONDS)
 
 
 class _NoMemory(kopf.DiffBaseStorage):

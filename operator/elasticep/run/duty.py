@@ -1,26 +1,21 @@
 """What the holder of the Lease does: until it is told to stop, or anything of it ends."""
 
 import asyncio
-import logging
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Collection
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any
 
-import kopf
-
 from elasticep.kube.lease import Lease, Unopposed
-from elasticep.run.doorbell import kopf_settings
 from elasticep.run.resync import Resync
 from elasticep.run.workers import Workers
-
-_LOG = logging.getLogger(__name__)
 
 _DRAIN_SECONDS = 8.0
 """For the reconciles in progress; a request to an engine that is cut off would have an unknown
 outcome. With the Lease's release and kopf's end it stays below a pod's 30 s of grace."""
 
-_KOPF_SECONDS = 8.0
+Watching = Callable[[], AbstractAsyncContextManager[Collection[asyncio.Task[None]]]]
+"""The watches are on inside of it; its value is the tasks that keep them so."""
 
 
 class DutyEndedError(Exception):
@@ -34,8 +29,7 @@ class Duty:
     lease: Lease | Unopposed
     workers: Workers
     resync: Resync
-    registry: kopf.OperatorRegistry
-    namespaces: Sequence[str]
+    watching: Watching
     listen_for_stop: Callable[[], None]
     """Lets signals set the event that `fulfil` waits for; needed anew when kopf has begun."""
 
@@ -54,7 +48,7 @@ class Duty:
         stopping = asyncio.create_task(stop.wait(), name="the stop")
         ours: set[asyncio.Task[Any]] = {leading, working, resyncing, stopping}
         try:
-            async with _watching(self.registry, self.namespaces) as watches:
+            async with self.watching() as watches:
                 self.listen_for_stop()
                 ended, _ = await asyncio.wait(
                     {*ours, *watches}, return_when=asyncio.FIRST_COMPLETED
@@ -74,38 +68,6 @@ class Duty:
             {working, leading}, timeout=_DRAIN_SECONDS, return_when=asyncio.FIRST_COMPLETED
         )
         await _cancel([working])
-
-
-@asynccontextmanager
-async def _watching(
-    registry: kopf.OperatorRegistry, namespaces: Sequence[str]
-) -> AsyncIterator[Collection[asyncio.Task[None]]]:
-    """The watches are on; the tasks that keep them so, which should never end, are the value.
-
-    Raises whatever made one of them end.
-    """
-    older = asyncio.all_tasks()
-    stop = asyncio.Event()
-    tasks = await kopf.spawn_tasks(
-        registry=registry,
-        settings=kopf_settings(),
-        # Otherwise kopf looks its user up, and a container's numeric user has no name. The type
-        # is a NewType of str that kopf does not export.
-        identity="elasticep",  # type: ignore[arg-type]
-        standalone=True,
-        clusterwide=not namespaces,
-        namespaces=namespaces,
-        stop_flag=stop,
-    )
-    try:
-        yield tasks
-    finally:
-        stop.set()
-        try:
-            async with asyncio.timeout(_KOPF_SECONDS):
-                await kopf.run_tasks(tasks, ignored=older)
-        except TimeoutError:
-            _LOG.warning("the watches did not end in %g s and are left behind", _KOPF_SECONDS)
 
 
 async def _cancel(tasks: Collection[asyncio.Task[Any]]) -> None:

@@ -84,12 +84,12 @@ async def _operate(settings: Settings) -> None:
         if not await _acquired(lease, stop):
             return
         metrics.leader.set(1)
+        handlers = doorbell.handlers(ring=workers.ring, book=book)
         duty = Duty(
             lease=lease,
             workers=workers,
             resync=resync,
-            registry=doorbell.registry(ring=workers.ring, book=book),
-            namespaces=settings.namespaces,
+            watching=lambda: doorbell.watching(handlers=handlers, namespaces=settings.namespaces),
             listen_for_stop=listen_for_stop,
         )
         await duty.fulfil(stop)
