@@ -1,18 +1,31 @@
-"""One real SGLang version as the judge of command lines."""
+"""One real SGLang release as the judge of command lines, and groups whose lines it judges."""
 
+import re
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from elasticep.engine.arguments import Launch, joiner_arguments, leader_arguments
+from elasticep.api import names
+from elasticep.cli.render import rendered
 from elasticep.engine.contract import Contract
+from elasticep.schema.verdict import findings
 from sglang_resolver.verdict import Verdict
 from sglang_resolver.warm_worker import WarmWorker
 
 DEVICES = ("mlx5_0", "mlx5_1")
-LEADER_ADDRESS = "10.0.0.7"
-PARALLEL = 2
+LEADER_IP = "10.0.0.7"
+ADMIN_KEY = "sesame"
+
+# At run time the operator fills in the one, the kubelet the others.
+_VARIABLES = {
+    "$(LEADER_IP)": LEADER_IP,
+    "$(POD_IP)": LEADER_IP,
+    f"$({names.ADMIN_KEY_VARIABLE})": ADMIN_KEY,
+}
+
+Line = list[str]
+Group = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -20,53 +33,73 @@ class Judge:
     contract: Contract
     worker: WarmWorker
 
-    @property
-    def release(self) -> tuple[int, ...]:
-        return tuple(int(part) for part in self.contract.version.split("."))
-
-    def leader(self, launch: Launch) -> list[str]:
-        return list(leader_arguments(self.contract, launch, own_address=LEADER_ADDRESS))
-
-    def joiner(self, launch: Launch, offset: int) -> list[str]:
-        return list(
-            joiner_arguments(self.contract, launch, offset=offset, leader_address=LEADER_ADDRESS)
-        )
+    def group(
+        self,
+        *,
+        leader_ranks: int = 4,
+        joiner_ranks: int = 2,
+        joiners: int = 2,
+        args: Sequence[str] = (),
+        devices: Sequence[str] = ("mlx5_0",),
+    ) -> Group:
+        """A group at the largest size that it has reserved, of this release."""
+        return {
+            "apiVersion": names.API_VERSION,
+            "kind": names.KIND,
+            "metadata": {"name": "deepseek", "namespace": "default"},
+            "spec": {
+                "replicas": 1 + joiners,
+                "model": {"path": "deepseek-ai/DeepSeek-V2-Lite", "trustRemoteCode": True},
+                "engine": {
+                    "image": f"lmsysorg/sglang:v{self.contract.version}",
+                    "args": list(args),
+                },
+                "leader": {"ranks": leader_ranks},
+                "joiner": {"ranks": joiner_ranks},
+                "maxEPSize": leader_ranks + joiners * joiner_ranks,
+                "rdma": {"resource": "rdma/hca_shared_devices_a", "devices": list(devices)},
+            },
+        }
 
     def verdict(self, line: Sequence[str]) -> Verdict:
         return self.worker.resolve(line, infiniband=DEVICES)
 
     def verdicts(self, lines: Iterable[Sequence[str]]) -> list[Verdict]:
-        with ThreadPoolExecutor(PARALLEL) as pool:
+        with ThreadPoolExecutor(2) as pool:
             return list(pool.map(self.verdict, lines))
 
-
-def launch(**changes: Any) -> Launch:
-    """A group that grows 4 → 6 → 8, with changes."""
-    return Launch(
-        **{
-            "model_path": "deepseek-ai/DeepSeek-V2-Lite",
-            "trust_remote_code": True,
-            "leader_ranks": 4,
-            "joiner_ranks": 2,
-            "max_ep_size": 8,
-            "http_port": 30000,
-            "dist_init_port": 20000,
-            "scale_timeout_seconds": 1800,
-            "ib_devices": ("mlx5_0",),
-            "extra_args": (),
-            "admin_key": "$(ELASTICEP_ADMIN_KEY)",
-            **changes,
-        }
-    )
+    def refused_arguments(self, arguments: Sequence[str]) -> set[str]:
+        """Those that admission does not let into `engine.args`."""
+        refused = set()
+        for start in range(0, len(arguments), 100):
+            batch = arguments[start : start + 100]
+            for finding in findings(self.group(args=batch)):
+                item = re.fullmatch(r"spec\.engine\.args\[(\d+)\]", finding.field)
+                assert item is not None, finding
+                refused.add(batch[int(item[1])])
+        return refused
 
 
-def with_value(line: Sequence[str], flag: str, value: str) -> list[str]:
+def lines(group: Group) -> list[Line]:
+    """The command lines of all pods of a group that admission takes: leader, then joiners."""
+    assert findings(group) == ()
+    pods = (manifest for manifest in rendered(group) if manifest["kind"] == "Pod")
+    return [[_expanded(item) for item in pod["spec"]["containers"][0]["args"]] for pod in pods]
+
+
+def _expanded(argument: str) -> str:
+    for variable, value in _VARIABLES.items():
+        argument = argument.replace(variable, value)
+    return argument
+
+
+def with_value(line: Line, flag: str, value: str) -> Line:
     """The line with another value for a flag that it has."""
     at = line.index(flag)
     return [*line[: at + 1], value, *line[at + 2 :]]
 
 
-def without(line: Sequence[str], flag: str, *, values: int) -> list[str]:
+def without(line: Line, flag: str, *, values: int) -> Line:
     """The line without a flag that it has, and without the flag's values."""
     at = line.index(flag)
     return [*line[:at], *line[at + 1 + values :]]

@@ -1,18 +1,15 @@
 """The real SGLang refuses wrong command lines with texts that the signatures know."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
-from judge import Judge, launch, with_value, without
+from judge import Judge, Line, lines, with_value, without
 
-from elasticep.engine.arguments import Launch
 from elasticep.engine.crash_signatures import classify_text
 from sglang_resolver.verdict import Verdict
 
 pytestmark = pytest.mark.contract
-
-Line = list[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,17 +19,24 @@ class Wrong:
     change: Callable[[Line], Line]
     reason: str
     joiner: bool = False
-    group: Launch = field(default_factory=launch)
+    joiner_ranks: int = 2
     exit_code: int = 1
 
     def line(self, judge: Judge) -> Line:
-        right = judge.joiner(self.group, 4) if self.joiner else judge.leader(self.group)
-        return self.change(right)
+        leader, joiner, *_ = lines(judge.group(joiner_ranks=self.joiner_ranks))
+        return self.change(joiner if self.joiner else leader)
 
 
 def no_graph_flags(line: Line) -> Line:
     line = without(line, "--cuda-graph-backend-decode", values=1)
     return without(line, "--cuda-graph-backend-prefill", values=1)
+
+
+def of_one_rank(line: Line) -> Line:
+    ranks = ("--tp-size", "--ep-size", "--dp-size", "--attn-dp-size", "--elastic-ep-initial-size")
+    for flag in set(ranks).intersection(line):
+        line = with_value(line, flag, "1")
+    return line
 
 
 def replaced(flag: str, value: str) -> Callable[[Line], Line]:
@@ -67,7 +71,7 @@ WRONG_LINES = {
         change=dropped("--moe-dense-tp-size", values=1),
         reason="MoeDenseTpSize",
         joiner=True,
-        group=launch(joiner_ranks=1),
+        joiner_ranks=1,
     ),
     "other all-to-all": Wrong(
         change=replaced("--moe-a2a-backend", "deepep"), reason="WrongA2ABackend"
@@ -88,7 +92,7 @@ WRONG_LINES = {
     "unknown device": Wrong(
         change=replaced("--mooncake-ib-device", "SET-ME"), reason="RdmaDeviceName"
     ),
-    "one rank": Wrong(change=added(), reason="InvalidArguments", group=launch(leader_ranks=1)),
+    "one rank": Wrong(change=of_one_rank, reason="InvalidArguments"),
     "nothing to grow to": Wrong(change=replaced("--max-ep-size", "4"), reason="InvalidArguments"),
     "joiner at no offset": Wrong(
         change=replaced("--elastic-ep-join-rank-offset", "0"),
@@ -146,7 +150,7 @@ def test_a_wrong_line_ends_with_a_known_text(judge: Judge, wrong: Wrong) -> None
 
 
 def test_a_pod_without_rdma_devices_is_told_apart_from_a_wrong_name(judge: Judge) -> None:
-    verdict = judge.worker.resolve(judge.leader(launch()), infiniband=None)
+    verdict = judge.worker.resolve(lines(judge.group())[0], infiniband=None)
     assert reason_of(verdict) == "RdmaDeviceMissing"
 
 
@@ -154,13 +158,12 @@ def test_a_pod_without_rdma_devices_is_told_apart_from_a_wrong_name(judge: Judge
 def test_decode_graphs_are_allowed_exactly_where_the_contract_says(
     judge: Judge, backend: str
 ) -> None:
-    line = with_value(judge.leader(launch()), "--cuda-graph-backend-decode", backend)
+    line = with_value(lines(judge.group())[0], "--cuda-graph-backend-decode", backend)
     assert judge.verdict(line).accepted == (backend in judge.contract.decode_graph_backends)
 
 
 def test_a_line_without_graph_flags_is_refused_where_decode_graphs_are(judge: Judge) -> None:
-    right = (judge.leader(launch()), judge.joiner(launch(), 4))
-    for verdict in judge.verdicts(no_graph_flags(line) for line in right):
+    for verdict in judge.verdicts(no_graph_flags(line) for line in lines(judge.group())):
         if "full" in judge.contract.decode_graph_backends:
             assert verdict.accepted, verdict.output
         else:
@@ -168,7 +171,7 @@ def test_a_line_without_graph_flags_is_refused_where_decode_graphs_are(judge: Ju
 
 
 def test_the_deprecated_graph_switch_ranks_below_the_flag_of_a_phase(judge: Judge) -> None:
-    line = no_graph_flags(judge.leader(launch()))
+    line = no_graph_flags(lines(judge.group())[0])
     switched_off = [*line, "--disable-cuda-graph"]
     assert judge.verdict(switched_off).accepted
     tuned_later = [*switched_off, "--cuda-graph-backend-prefill", "breakable"]

@@ -26,7 +26,7 @@ class Launch:
     ib_devices: tuple[str, ...]
     """InfiniBand devices to use; the engine looks for them itself when empty."""
     extra_args: tuple[str, ...]
-    """The user's flags, none of which `flags.refused_flags` refuses."""
+    """The user's flags, none of which belongs to a family of `owned_flags`."""
     admin_key: str
     """The key itself, or a `$(NAME)` reference that the kubelet expands."""
 

@@ -165,6 +165,8 @@ FLAG_FAMILIES = (
             *("--enable-waterfill", "--enable-lmcache"),
         ),
         beginnings=("--tokenizer-w", "--us", "--enable-el", "--enable-waterf", "--enable-lm"),
+        # Releases before --enable-watermark have no other flag that begins with --enable-wa.
+        words=("--enable-wa", "--enable-wat", "--enable-wate", "--enable-water"),
         why="is not supported by SGLang in a group that can grow; remove it",
     ),
     FlagFamily(
