@@ -24,8 +24,7 @@ AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo --preserve-env --set-home \
 # What `make test` runs, in this order: from the quick to the slow. `make test PARTS="lint unit"`
 # runs some of it.
 PARTS ?= lint types layers crd-check unit api contract cluster
-NEED_API_SERVER := tests/api tests/deploy tests/kube
-NEED_CLUSTER := tests/cluster
+NEED_API_SERVER := tests/api tests/deploy tests/kube tests/testbed
 NEED_SGLANG := tests/contract
 PYTEST := $(BIN)/pytest
 ROOT_PYTEST := $(AS_ROOT) $(PYTEST) -p no:cacheprovider
@@ -76,16 +75,17 @@ layers: $(READY) ## Check that layers import only what is below them
 	$(BIN)/lint-imports
 
 .PHONY: crd-check
-crd-check: $(READY) ## Check that crds/ is what the models say
+crd-check: $(READY) ## Check that crds/ and the API reference are what the models say
 	$(BIN)/elasticep crd | diff --unified crds/elasticepgroups.yaml -
+	$(BIN)/elasticep crd --format markdown | diff --unified docs/api.md -
 
 .PHONY: unit
 unit: $(READY) ## Run the tests that need nothing but Python
-	$(PYTEST) tests $(addprefix --ignore=,$(NEED_API_SERVER) $(NEED_SGLANG) $(NEED_CLUSTER))
+	$(PYTEST) tests -m "not cluster" $(addprefix --ignore=,$(NEED_API_SERVER) $(NEED_SGLANG))
 
 .PHONY: api
 api: $(READY) ## Run the tests against a real API server
-	$(ROOT_PYTEST) $(wildcard $(NEED_API_SERVER)) -m "not cluster"
+	$(ROOT_PYTEST) $(NEED_API_SERVER) -m "not cluster"
 
 .PHONY: contract
 contract: $(READY) ## Ask the real SGLang, oldest and newest version, about our command lines
@@ -109,9 +109,10 @@ fmt: $(READY) ## Format the code and mend what can be mended
 	$(BIN)/ruff format
 
 .PHONY: crd
-crd: $(READY) ## Write crds/ from the models
-	$(BIN)/elasticep crd > crds/.elasticepgroups.yaml
-	mv crds/.elasticepgroups.yaml crds/elasticepgroups.yaml
+crd: $(READY) ## Write crds/, and what in docs/ is made from code
+	$(BIN)/elasticep crd > $(VENV)/crd.yaml && cp $(VENV)/crd.yaml crds/elasticepgroups.yaml
+	$(BIN)/elasticep crd --format markdown > $(VENV)/api.md && cp $(VENV)/api.md docs/api.md
+	$(BIN)/python tests/deploy/reason_tables.py
 
 .PHONY: clean
 clean: ## Remove the virtual environment; `make down` and deleting the cache remove the rest

@@ -6,16 +6,12 @@ from pathlib import Path
 import pytest
 import yaml
 from documents import Block, all_blocks, documents, name
-from repository import ROOT, Kubectl
+from reason_tables import DOCUMENT, MARK, tables
+from repository import Kubectl
 
 from elasticep.cli import commands
-from elasticep.engine.crash_signatures import SIGNATURES
 
 _LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)(?:#[^)]*)?\)")
-_REASON = re.compile(
-    r"(?:word|reason)\s*=\s*\"([A-Z][A-Za-z0-9]+)\"|return \"([A-Z][A-Za-z0-9]+)\", "
-)
-_EVENTS = {"LeaderCreated", "ScaleUpStarted", "ScaleUpCompleted"}
 
 
 @pytest.mark.parametrize("document", documents(), ids=name)
@@ -34,13 +30,10 @@ def test_commands_exist(document: Path, capsys: pytest.CaptureFixture[str]) -> N
     capsys.readouterr()
 
 
-def test_every_reason_is_explained() -> None:
-    used = {signature.reason for signature in SIGNATURES}
-    for layer in ("plan", "apply", "observe", "control"):
-        for file in (ROOT / "operator" / "elasticep" / layer).glob("*.py"):
-            used |= {a or b for a, b in _REASON.findall(file.read_text("utf-8"))}
-    explained = re.findall(r"`([A-Z][A-Za-z0-9]+)`", (ROOT / "docs/troubleshooting.md").read_text())
-    assert sorted(used - _EVENTS - set(explained)) == []
+def test_tables_of_reasons_are_what_the_words_say() -> None:
+    _, mark, written = DOCUMENT.read_text("utf-8").partition(MARK)
+    assert mark
+    assert written.strip() == tables().strip(), "run: make crd"
 
 
 def _objects(block: Block) -> list[dict[str, object]]:
