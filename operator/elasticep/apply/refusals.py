@@ -1,6 +1,6 @@
 """The words of whoever refused, as reasons."""
 
-from elasticep.api.reasons import Blocked, Engine
+from elasticep.api.reasons import Blocked, Engine, ReasonWord
 from elasticep.control.client import Refused
 from elasticep.kube.port import ForbiddenError, InvalidError, Manifest
 from elasticep.world.snapshot import Refusal
@@ -20,7 +20,7 @@ def refused_by_api_server(
     )
 
 
-def _api_reason(error: ForbiddenError | InvalidError) -> tuple[str, bool]:
+def _api_reason(error: ForbiddenError | InvalidError) -> tuple[ReasonWord, bool]:
     if isinstance(error, InvalidError):
         return Blocked.TEMPLATE_REJECTED, True
     if "exceeded quota" in error.message:

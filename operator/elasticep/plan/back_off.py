@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from elasticep.api.models import FailureStatus
 from elasticep.api.names import short_hash
+from elasticep.api.reasons import AnyWord, ReasonWord
 from elasticep.plan.view import View
 
 FIRST_DELAY = timedelta(seconds=10)
@@ -20,9 +21,10 @@ BUDGET = 5
 class Failure:
     """What went wrong, before it is counted."""
 
-    reason: str
+    reason: AnyWord
     message: str
     advice: str = ""
+    """Something better than what the reason's own explanation advises, if anything."""
     exit_code: int | None = None
     excerpt: str = ""
     lasting: bool = False
@@ -48,21 +50,18 @@ def count_failure(view: View, failure: Failure) -> FailureStatus:
     )
     count = previous.count + 1 if previous is not None and in_a_row else 1
     spent = count > BUDGET
-    advice = failure.advice
-    if spent and not failure.lasting:
-        again = f"kubectl elasticep resume {view.group.name}"
-        advice = f"{advice} It failed {count} times in a row; to try again: {again}".strip()
+    stopped = failure.lasting or spent
     return FailureStatus(
         reason=failure.reason,
         count=count,
         last_exit_code=failure.exit_code,
         message=failure.message,
-        advice=advice,
+        advice=_advice(view, failure, count=count, stopped=stopped),
         excerpt=failure.excerpt,
         last_failure_at=now,
         template_hash=view.template_hash,
         resume=_resume_token(view),
-        next_retry_at=None if failure.lasting or spent else now + delay(count),
+        next_retry_at=None if stopped else now + delay(count),
     )
 
 
@@ -78,6 +77,19 @@ def is_history(view: View) -> bool:
     """Whether the last failure is so long ago that nobody needs to read of it."""
     failure = view.memory.failures
     return failure is not None and view.snapshot.now - failure.last_failure_at > STABLE_AFTER
+
+
+def _advice(view: View, failure: Failure, *, count: int, stopped: bool) -> str:
+    explained = failure.reason.advice if isinstance(failure.reason, ReasonWord) else ""
+    advice = failure.advice or explained
+    if not stopped:
+        return advice
+    failed = "It would fail again" if failure.lasting else f"It has failed {count} times in a row"
+    group = view.group
+    return (
+        f"{advice} {failed} and is not tried until spec changes (replicas aside), or until you "
+        f"run: kubectl elasticep resume {group.name} --namespace {group.namespace}"
+    ).strip()
 
 
 def _lifted(view: View, failure: FailureStatus) -> bool:

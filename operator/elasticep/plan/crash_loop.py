@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from elasticep.api.reasons import Kubelet, Loss
-from elasticep.engine.crash_signatures import classify_text
+from elasticep.api import names
+from elasticep.api.reasons import AnyWord, ForeignWord, Kubelet, Loss, ReasonWord
+from elasticep.engine.crash_signatures import Signature, classify_text
 from elasticep.plan.back_off import Failure
 from elasticep.world.pods import Container, Exit, Pod
 
@@ -17,8 +18,12 @@ _TOLERATED_RESTARTS = 1
 _LONG_LIFE = timedelta(minutes=10)
 """A container that lived this long did not crash in a loop, however often it was restarted."""
 
+_LINE_LENGTH = 512
 _KILLED = 137
 _TERMINATED = 143
+_NEVER_STARTED = frozenset({Kubelet.START_ERROR, "ContainerCannotRun"})
+"""As containerd and Docker say it."""
+
 _SECRET = re.compile(
     r"(?i)((?:api|admin|access|secret)[-_]?key|token|password|bearer)([\s\"'=:]+)(\S+)"
 )
@@ -30,7 +35,7 @@ class Crash:
 
     pod: Pod
     container: str
-    reason: str
+    reason: AnyWord
     message: str
     advice: str
     exit_code: int
@@ -99,19 +104,20 @@ def _last_end(container: Container) -> Exit | None:
 
 
 def _crash(pod: Pod, container: Container, ended: Exit) -> Crash:
-    reason, advice, lasting = _classify(pod, ended)
-    words = ended.message.strip()
-    last_line = words.splitlines()[-1] if words else f"exit code {ended.code}"
+    signature = classify_text(ended.message)
+    cause = _cause(container, ended)
+    words = _masked(ended.message.strip())
+    telling = _telling_line(words, signature) or "it left no words"
     return Crash(
         pod=pod,
         container=container.name,
-        reason=reason,
+        reason=ForeignWord(signature.reason) if signature else cause,
         message=f"container {container.name} of {pod.role} pod {pod.name} exited with code "
-        f"{ended.code}: {last_line[:512]}",
-        advice=advice,
+        f"{ended.code}: {telling[:_LINE_LENGTH]}",
+        advice=signature.advice if signature else cause.advice,
         exit_code=ended.code,
-        excerpt=_masked(words)[-_EXCERPT_BYTES:],
-        lasting=lasting,
+        excerpt=words[-_EXCERPT_BYTES:],
+        lasting=signature.deterministic if signature else False,
         at=ended.finished_at or datetime.max.replace(tzinfo=UTC),
         lived=ended.finished_at - ended.started_at
         if ended.started_at and ended.finished_at
@@ -119,17 +125,27 @@ def _crash(pod: Pod, container: Container, ended: Exit) -> Crash:
     )
 
 
-def _classify(pod: Pod, ended: Exit) -> tuple[str, str, bool]:
-    if signature := classify_text(ended.message):
-        return signature.reason, signature.advice, signature.deterministic
+def _cause(container: Container, ended: Exit) -> ReasonWord:
+    """What the kubelet knows of an end that the container's own words do not explain."""
     if ended.reason == Kubelet.OOM_KILLED:
-        advice = "raise the container's memory limit, or lower what the engine keeps in memory"
-        return Kubelet.OOM_KILLED, advice, False
+        return Kubelet.OOM_KILLED
+    if ended.reason in _NEVER_STARTED:
+        return Kubelet.START_ERROR
     if ended.code in {_KILLED, _TERMINATED}:
-        advice = "look for a probe or a node that killed it: kubectl describe pod " + pod.name
-        return Loss.CONTAINER_KILLED, advice, False
-    advice = f"read its last words: kubectl logs --previous {pod.name}"
-    return Loss.ENGINE_CRASHED, advice, False
+        return Loss.CONTAINER_KILLED
+    if container.init:
+        return Loss.INIT_CONTAINER_FAILED
+    return Loss.ENGINE_CRASHED if container.name == names.CONTAINER else Loss.SIDECAR_CRASHED
+
+
+def _telling_line(words: str, signature: Signature | None) -> str:
+    """The last line that says what the signature stands for, or else the last one."""
+    lines = words.splitlines()
+    fragments = [fragment.lower() for fragment in signature.fragments] if signature else []
+    for line in reversed(lines):
+        if any(fragment in line.lower() for fragment in fragments):
+            return line.strip()
+    return lines[-1].strip() if lines else ""
 
 
 def _masked(words: str) -> str:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from elasticep.api.models import FailureStatus, GroupStatus, IncarnationStatus, OperationStatus
+from elasticep.api.reasons import AnyWord, Outlook, ReasonWord
 from elasticep.plan.actions import Action
 
 
@@ -11,8 +12,22 @@ from elasticep.plan.actions import Action
 class Reason:
     """A CamelCase word for machines and a sentence for people."""
 
-    word: str
+    word: AnyWord
     message: str
+    advice: str = ""
+    """What to do, when that can be said better than the word's own explanation does."""
+
+    @property
+    def passing(self) -> bool:
+        """Whether nobody needs to do anything for now."""
+        return isinstance(self.word, ReasonWord) and self.word.outlook is not Outlook.NEEDS_HUMAN
+
+    @property
+    def remedy(self) -> str:
+        """What to do; empty when nobody needs to do anything."""
+        if self.advice or self.passing or not isinstance(self.word, ReasonWord):
+            return self.advice
+        return self.word.advice
 
 
 @dataclass(frozen=True, kw_only=True)

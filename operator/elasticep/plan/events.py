@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from elasticep.api.models import ConditionStatus, GroupStatus
-from elasticep.api.reasons import Happening
+from elasticep.api.reasons import AnyWord, Happening, word
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -12,7 +12,7 @@ class Event:
     """One line in ``kubectl describe``."""
 
     type: Literal["Normal", "Warning"]
-    reason: str
+    reason: AnyWord
     action: str
     note: str
 
@@ -68,7 +68,7 @@ def _conditions(old: GroupStatus, new: GroupStatus) -> tuple[Event, ...]:
                 events.append(
                     Event(
                         type="Warning",
-                        reason=condition.reason,
+                        reason=word(condition.reason),
                         action=condition.type,
                         note=condition.message,
                     )

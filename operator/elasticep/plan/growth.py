@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from elasticep.api.models import OperationStatus
-from elasticep.api.reasons import Loss, Phase, Progress
+from elasticep.api.reasons import ForeignWord, Loss, Phase, Progress
 from elasticep.engine.crash_signatures import classify_text
 from elasticep.plan import back_off, pods
 from elasticep.plan.actions import CreatePod, DeletePod, RequestScale
@@ -53,12 +53,9 @@ def grow(view: View, engine: EngineState) -> Decision | None:
         return _give_up(view, failure, joiner)
     if not _engine_started(joiner):
         reason = why_waiting(joiner)
-        limit = None if reason.word in _ON_THE_WAY else reason
+        limit = None if reason.passing else reason
         return Decision(reason=reason, memory=view.memory, limit=limit, look_again=WAITING_POLL)
     return _record(view, engine, joiner)
-
-
-_ON_THE_WAY = frozenset({Progress.POD_PENDING, Progress.CONTAINERS_STARTING})
 
 
 def trim(view: View, engine: EngineState) -> Decision | None:
@@ -167,7 +164,7 @@ def _fail(view: View, engine: EngineState, operation: OperationStatus) -> Decisi
     words = engine.last_error or "the engine gave up without a reason"
     signature = classify_text(words)
     failure = Failure(
-        reason=signature.reason if signature else Loss.SCALE_UP_FAILED,
+        reason=ForeignWord(signature.reason) if signature else Loss.SCALE_UP_FAILED,
         message=f"{operation.message} failed: {words}",
         advice=signature.advice if signature else "",
         lasting=signature.deterministic if signature else False,

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from elasticep.api import names
 from elasticep.api.models import IncarnationStatus
-from elasticep.api.reasons import Blocked, Engine, Loss, Progress, Scheduler, Settled
+from elasticep.api.reasons import Engine, Loss, Progress, Settled
 from elasticep.plan import back_off, pods
 from elasticep.plan.actions import CreatePod
 from elasticep.plan.back_off import Failure
@@ -18,6 +18,7 @@ from elasticep.world.pods import Pod
 
 STARTING_POLL = timedelta(seconds=1)
 WAITING_POLL = timedelta(seconds=15)
+_PENDING = Reason(word=Progress.LEADER_PENDING, message="the leader pod is made")
 _OVERDUE_AFTER = timedelta(seconds=15)
 """How long past its grace period a pod that is being deleted still holds up its successor.
 A pod on a lost node never goes by itself."""
@@ -44,8 +45,8 @@ def await_engine(view: View) -> Decision | None:
     """An engine that answers, or what is being waited for."""
     leader = view.leader
     if leader is None or view.leader_container is None or view.life is None:
-        reason = why_waiting(leader) if leader else Reason(word=Progress.LEADER_PENDING, message="")
-        limit = reason if reason.word == Scheduler.UNSCHEDULABLE else None
+        reason = why_waiting(leader) if leader else _PENDING
+        limit = None if reason.passing else reason
         return Decision(reason=reason, memory=view.memory, limit=limit, look_again=WAITING_POLL)
     if isinstance(view.snapshot.engine, EngineUnknown):
         if overdue := _overdue(view, leader):
@@ -153,7 +154,7 @@ def _create_leader(view: View) -> Decision:
 
 def _replace_unborn(view: View, leader: Pod) -> Decision:
     reason = Reason(
-        word=Blocked.TEMPLATE_CHANGED,
+        word=Progress.REPLACING_STALE_PODS,
         message=f"leader pod {leader.name} does not serve yet and is made again from the "
         "changed template",
     )

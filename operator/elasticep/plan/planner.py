@@ -77,8 +77,9 @@ def _rest(view: View) -> Decision:
         reason = Reason(
             word=Blocked.SCALE_DOWN_UNSUPPORTED,
             message=f"the group serves with EP size {effective} and keeps it: a running engine "
-            f"cannot give ranks back. Set spec.replicas back, or delete its leader pod to start "
-            f"again with EP size {view.desired} (requests in flight are lost)",
+            f"cannot give ranks back",
+            advice="Set spec.replicas back, or delete its leader pod to start again with EP size "
+            f"{view.desired}; requests in flight are lost.",
         )
         return Decision(reason=reason, memory=view.memory, limit=reason, resting=True)
     if view.leader is not None and not view.leader.ready:
@@ -98,8 +99,9 @@ def _hold_changed_template(view: View) -> Decision | None:
         return None
     reason = Reason(
         word=Blocked.TEMPLATE_CHANGED,
-        message="the serving pods were made from an older spec and are kept. Delete leader pod "
-        f"{leader.name} to start again with the present one (requests in flight are lost)",
+        message="the serving pods were made from an older spec and are kept",
+        advice=f"Delete leader pod {leader.name} to start again with the present one; requests "
+        "in flight are lost.",
     )
     return Decision(reason=reason, memory=view.memory, stalled=True, limit=reason)
 
@@ -134,8 +136,7 @@ def _name_conflict(view: View) -> Decision | None:
         if existing is not None and existing.owner_uid != view.group.uid:
             reason = Reason(
                 word=Blocked.NAME_CONFLICT,
-                message=f"{what} exists and does not belong to this group: delete or rename it, "
-                "or give the group another name",
+                message=f"{what} exists and does not belong to this group",
             )
             return Decision(reason=reason, memory=view.memory, stalled=True, limit=reason)
     return None

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from elasticep.api import names
 from elasticep.api.models import IncarnationStatus, JoinerState
-from elasticep.api.reasons import Loss
+from elasticep.api.reasons import AnyWord, ForeignWord, Loss, Node, word
 from elasticep.engine.crash_signatures import RECOVERY_UNSUPPORTED
 from elasticep.plan import back_off
 from elasticep.plan.actions import DeletePod
@@ -38,7 +38,7 @@ def detect_loss(view: View) -> Decision | None:
         offset += view.spec.joiner.ranks
     if engine.phase in FINAL_PHASES or "rank recovery is unsupported" in engine.last_error:
         words = engine.last_error or f"scale phase {engine.phase}"
-        return restart(view, _loss(view, RECOVERY_UNSUPPORTED.reason, words))
+        return restart(view, _loss(view, ForeignWord(RECOVERY_UNSUPPORTED.reason), words))
     return None
 
 
@@ -49,7 +49,7 @@ def _was_restarted(view: View, joiner: Pod) -> bool:
     return joined and known is not None and restarts(joiner) > known.restarts
 
 
-def _loss(view: View, word: str, message: str) -> Failure:
+def _loss(view: View, word: AnyWord, message: str) -> Failure:
     """A loss, with the earliest end of a container as its evidence."""
     cause = root_cause(view.snapshot.pods)
     if cause is None:
@@ -75,20 +75,24 @@ def backing_off(view: View) -> Decision:
     if failure is None:
         message = "nothing has failed that could be waited for"
         raise ValueError(message)
-    words = " ".join(part for part in (failure.message, failure.advice) if part)
+    reason = Reason(word=word(failure.reason), message=failure.message, advice=failure.advice)
     if failure.next_retry_at is None:
-        reason = Reason(word=failure.reason, message=words)
         return Decision(reason=reason, memory=view.memory, stalled=True, limit=reason)
-    again = f"try {failure.count + 1} at {failure.next_retry_at:%H:%M:%S} UTC"
-    reason = Reason(word=failure.reason, message=f"{words} ({again})")
+    again = f"Try {failure.count + 1} is at {failure.next_retry_at:%H:%M:%S} UTC."
+    reason = replace(reason, advice=f"{failure.advice} {again}".strip())
     wait = max(failure.next_retry_at - view.snapshot.now, timedelta())
     return Decision(reason=reason, memory=view.memory, limit=reason, look_again=wait)
 
 
 def ended(pod: Pod) -> Failure:
     """A pod that its kubelet gave up: evicted, preempted, refused at the node, or lost."""
+    if pod.reason.startswith("OutOf"):
+        # OutOfcpu, OutOfnvidia.com/gpu: no word that a condition could have as its reason.
+        reason: AnyWord = Node.OUT_OF_RESOURCES
+    else:
+        reason = word(pod.reason) if pod.reason else Loss.POD_FAILED
     return Failure(
-        reason=pod.reason or Loss.POD_FAILED,
+        reason=reason,
         message=f"{pod.role} pod {pod.name} ended: {pod.message or pod.phase}",
     )
 

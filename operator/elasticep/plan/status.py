@@ -12,7 +12,7 @@ from elasticep.api.models import (
     JoinerState,
     JoinerStatus,
 )
-from elasticep.api.reasons import Blocked, Settled
+from elasticep.api.reasons import Blocked, Settled, word
 from elasticep.plan.decision import Decision, Reason
 from elasticep.plan.view import View
 from elasticep.world.engine import EngineUnknown
@@ -21,6 +21,8 @@ from elasticep.world.snapshot import Snapshot, SpecProblem
 
 _MESSAGE_LENGTH = 1024
 """Long enough for a scheduler's words about many nodes, short enough for a table."""
+
+_ENDINGS = (".", "!", "?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,8 +135,8 @@ def _stalled(decision: Decision) -> Verdict:
 def _scaling_up(view: View, decision: Decision) -> Verdict:
     operation = decision.memory.operation
     if operation is not None:
-        word = _camel(operation.phase)
-        reason = Reason(word=word, message=operation.message)
+        phase = word(_camel(operation.phase))
+        reason = Reason(word=phase, message=operation.message)
         return Verdict(status=ConditionStatus.TRUE, reason=reason)
     effective = _effective(view)
     if view.leader_serves and effective is not None and effective < view.desired:
@@ -163,12 +165,21 @@ def _timed(verdicts: dict[str, Verdict], snapshot: Snapshot) -> tuple[Condition,
             type=kind,
             status=verdict.status,
             reason=verdict.reason.word,
-            message=verdict.reason.message[:_MESSAGE_LENGTH],
+            message=_sentences(verdict.reason),
             observed_generation=snapshot.group.generation,
             last_transition_time=_since(before.get(kind), verdict, snapshot.now),
         )
         for kind, verdict in verdicts.items()
     )
+
+
+def _sentences(reason: Reason) -> str:
+    """What is wrong, shortened if it must be, and then what to do, in full."""
+    if not reason.remedy:
+        return reason.message[:_MESSAGE_LENGTH]
+    room = _MESSAGE_LENGTH - len(reason.remedy) - len("…. ")
+    what = reason.message if len(reason.message) <= room else f"{reason.message[:room]}…"
+    return f"{what}{'' if what.endswith(_ENDINGS) else '.'} {reason.remedy}"
 
 
 def _since(before: Condition | None, verdict: Verdict, now: datetime) -> datetime:

@@ -1,7 +1,7 @@
 """Why a pod's engine is not running yet. Waiting is never a crash."""
 
 from elasticep.api import names
-from elasticep.api.reasons import Kubelet, Loss, Progress, Scheduler
+from elasticep.api.reasons import Kubelet, Loss, Progress, Scheduler, word
 from elasticep.plan.decision import Reason
 from elasticep.world.pods import Container, Pod
 
@@ -38,12 +38,12 @@ def _why_container_waits(pod: Pod, container: Container, title: str) -> Reason:
         case "CrashLoopBackOff":
             last = container.last_exit
             code = f", last exit code {last.code}" if last else ""
-            word = Loss.LEADER_CRASH_LOOP if pod.role == names.LEADER else Loss.JOINER_CRASH_LOOP
-            return Reason(word=word, message=f"{where} keeps exiting{code}: {_last_words(last)}")
+            loop = Loss.LEADER_CRASH_LOOP if pod.role == names.LEADER else Loss.JOINER_CRASH_LOOP
+            return Reason(word=loop, message=f"{where} has exited{code}: {_last_words(last)}")
         case reason if reason in _IMAGE_REASONS:
-            return Reason(word=reason, message=f"{where} cannot get its image: {words}")
+            return Reason(word=word(reason), message=f"{where} cannot get its image: {words}")
         case reason:
-            return Reason(word=reason, message=f"{where} cannot start: {words}")
+            return Reason(word=word(reason), message=f"{where} cannot start: {words}")
 
 
 def _last_words(last: object) -> str:

@@ -5,6 +5,8 @@ Source of the words: ``GET /is_scaling_elastic_ep`` of SGLang 0.5.19 and later.
 
 from dataclasses import dataclass
 
+from elasticep.api.reasons import ReasonWord
+
 QUIET_PHASES = frozenset({"idle", "serving_expanded", "failed"})
 """Phases in which the engine takes a new scale request. A phase that is in none of these
 sets is one that we do not know: it means *in progress, do not act*."""
@@ -38,7 +40,7 @@ class EngineState:
 class EngineUnknown:
     """The engine could not be asked, or did not answer; it may be doing anything."""
 
-    reason: str
+    reason: ReasonWord
     message: str = ""
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from elasticep.api.models import GroupSpec, GroupStatus
+from elasticep.api.reasons import ReasonWord
 from elasticep.world.engine import NOT_TRIED, Completion, EngineState, EngineUnknown
 from elasticep.world.pods import Pod
 
@@ -50,7 +51,7 @@ class Refusal:
     """The action's class name."""
     subject: str
     """What it was about: an object's name, or the EP size asked for."""
-    reason: str
+    reason: ReasonWord
     message: str
     lasting: bool = False
     """Whether the same request would be refused again, whatever time it is made."""

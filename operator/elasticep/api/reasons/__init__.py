@@ -7,7 +7,7 @@ Words that the engine's last words lead to stand beside the fragments that they 
 from elasticep.api.reasons.in_the_way import Blocked, Engine, Loss
 from elasticep.api.reasons.kubernetes import Kubelet, Node, Scheduler
 from elasticep.api.reasons.on_the_way import Happening, Phase, Progress, Settled
-from elasticep.api.reasons.word import Outlook, ReasonWord
+from elasticep.api.reasons.word import AnyWord, ForeignWord, Outlook, ReasonWord
 
 TOPICS: tuple[type[ReasonWord], ...] = (
     Settled,
@@ -23,18 +23,20 @@ TOPICS: tuple[type[ReasonWord], ...] = (
 )
 """All words, by what they are about, from the quiet to the loud."""
 
-_KNOWN = {str(word): word for topic in TOPICS for word in topic}
+_KNOWN = {str(each): each for topic in TOPICS for each in topic}
 
 
-def known(word: str) -> ReasonWord | None:
-    """The explained word that is spelt so, if there is one."""
-    return _KNOWN.get(word)
+def word(text: str) -> AnyWord:
+    """The explained word that is spelt so, or else somebody else's."""
+    return _KNOWN.get(text) or ForeignWord(text)
 
 
 __all__ = [
     "TOPICS",
+    "AnyWord",
     "Blocked",
     "Engine",
+    "ForeignWord",
     "Happening",
     "Kubelet",
     "Loss",
@@ -45,5 +47,5 @@ __all__ = [
     "ReasonWord",
     "Scheduler",
     "Settled",
-    "known",
+    "word",
 ]

@@ -4,7 +4,7 @@ from enum import unique
 
 from elasticep.api.reasons.word import Outlook, ReasonWord
 
-_BY_ITSELF = "Nothing: the group starts again by itself, later after each failure in a row."
+_BY_ITSELF = "Nothing: the group starts again by itself, unless that has failed too often."
 
 
 @unique
@@ -147,14 +147,14 @@ class Loss(ReasonWord):
     )
     LEADER_CRASH_LOOP = (
         "LeaderCrashLoop",
-        Outlook.NEEDS_HUMAN,
-        "A container of the leader pod keeps exiting.",
+        Outlook.PASSING,
+        "A container of the leader pod has exited and waits to be started again.",
         "Read its last words: kubectl logs --previous.",
     )
     JOINER_CRASH_LOOP = (
         "JoinerCrashLoop",
-        Outlook.NEEDS_HUMAN,
-        "A container of a joiner pod keeps exiting.",
+        Outlook.PASSING,
+        "A container of a joiner pod has exited and waits to be started again.",
         "Read its last words: kubectl logs --previous.",
     )
     ENGINE_CRASHED = (
@@ -162,6 +162,18 @@ class Loss(ReasonWord):
         Outlook.NEEDS_HUMAN,
         "The engine keeps exiting for a reason that is not known here.",
         "Read the end of its log in status.failures.excerpt.",
+    )
+    SIDECAR_CRASHED = (
+        "SidecarCrashed",
+        Outlook.NEEDS_HUMAN,
+        "A container beside the engine keeps exiting.",
+        "Read the end of its log in status.failures.excerpt, and correct it in spec.template.",
+    )
+    INIT_CONTAINER_FAILED = (
+        "InitContainerFailed",
+        Outlook.NEEDS_HUMAN,
+        "An init container keeps exiting, so the engine is never started.",
+        "Read the end of its log in status.failures.excerpt, and correct it in spec.template.",
     )
     CONTAINER_KILLED = (
         "ContainerKilled",

@@ -71,7 +71,7 @@ class Kubelet(ReasonWord):
     )
     REGISTRY_UNAVAILABLE = (
         "RegistryUnavailable",
-        Outlook.PASSING,
+        Outlook.NEEDS_HUMAN,
         "The image's registry does not answer.",
         "Wait until the registry is back, or correct engine.image.",
     )

@@ -74,7 +74,7 @@ class Progress(ReasonWord):
     REPLACING_STALE_PODS = (
         "ReplacingStalePods",
         Outlook.PASSING,
-        "Pods of an earlier life of the engine are removed.",
+        "Pods of an earlier life of the engine, or of an older spec, are removed.",
         _NOTHING,
     )
     WAITING_FOR_OLD_PODS = (

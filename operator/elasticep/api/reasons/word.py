@@ -1,7 +1,7 @@
 """What a reason word is: a word for machines, and for people what it means and what to do."""
 
 from enum import StrEnum, unique
-from typing import Self
+from typing import NewType, Self
 
 
 @unique
@@ -9,7 +9,7 @@ class Outlook(StrEnum):
     """What a reason asks of whoever reads it."""
 
     GOOD = "all is well"
-    PASSING = "passes by itself"
+    PASSING = "may pass by itself"
     NEEDS_HUMAN = "needs you"
 
 
@@ -34,3 +34,11 @@ class ReasonWord(StrEnum):
         member.meaning = meaning
         member.advice = advice
         return member
+
+
+ForeignWord = NewType("ForeignWord", str)
+"""A word that is somebody else's: a crash signature's, a new phase of an engine, or a reason of
+a kubelet that is younger than this operator. A literal is neither this nor a `ReasonWord`, so
+the type checker refuses a reason that nobody explains."""
+
+AnyWord = ReasonWord | ForeignWord
