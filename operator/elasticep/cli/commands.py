@@ -55,6 +55,15 @@ def _parser(program: str, *, epilog: str | None) -> argparse.ArgumentParser:
         help="yaml for a cluster, markdown for people (default: %(default)s)",
     )
     crd.set_defaults(call=_crd)
+    explain = commands.add_parser("explain", help="say what a reason means, and what to do")
+    explain.add_argument("reason", nargs="?", metavar="REASON", help="all of them when not given")
+    explain.add_argument(
+        "--format",
+        choices=["text", "markdown"],
+        default="text",
+        help="markdown lists all reasons, for people (default: %(default)s)",
+    )
+    explain.set_defaults(call=_explain)
     return top
 
 
@@ -76,3 +85,12 @@ def _crd(parsed: argparse.Namespace) -> int:
 
     print(crd_yaml() if parsed.format == "yaml" else reference(), end="")
     return 0
+
+
+def _explain(parsed: argparse.Namespace) -> int:
+    from elasticep.cli import explain
+
+    if parsed.format == "markdown":
+        print(explain.markdown(), end="")
+        return 0
+    return explain.explain_word(parsed.reason) if parsed.reason else explain.explain_all()

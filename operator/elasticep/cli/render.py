@@ -15,6 +15,7 @@ from elasticep.api.reading import read_spec
 from elasticep.cli.groups import Candidate, ExitCode, examine, report
 from elasticep.plan import objects, pods
 from elasticep.plan.pods import Blueprint
+from elasticep.schema.verdict import as_stored
 
 _ADMIN_KEY = "$(ADMIN_KEY)"
 _GROUP_UID = "$(GROUP_UID)"
@@ -47,7 +48,7 @@ def render(files: Iterable[str]) -> ExitCode:
 
 def rendered(group: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The objects of a valid ``group`` at its wanted size, pods in the order they are made."""
-    spec = read_spec(group)
+    spec = read_spec(as_stored(group))
     metadata = group["metadata"]
     blueprint = Blueprint(
         group=metadata["name"],

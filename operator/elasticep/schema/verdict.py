@@ -28,12 +28,21 @@ def findings(group: Mapping[str, Any]) -> tuple[Finding, ...]:
     """
     schema = _schema()
     unknown = [finding.unknown(path) for path in unknown_fields(group, schema)]
-    # What a user writes into the status is thrown away, hence never wrong.
-    group = decoded({key: part for key, part in group.items() if key != "status"}, schema)
+    group = as_stored(group)
     found = [*misshapen(group, schema, path=""), *_name_findings(group)]
     if not any(each.blocks_rules for each in found):
         found += broken_rules(group, schema, path="")
     return (*unknown, *found)
+
+
+def as_stored(group: Mapping[str, Any]) -> dict[str, Any]:
+    """``group`` as the API server would store it: defaults filled in, nulls dropped.
+
+    The status is dropped too: what a user writes there is never kept, hence never wrong.
+    """
+    stored: dict[str, Any] = decoded(group, _schema())
+    stored.pop("status", None)
+    return stored
 
 
 @cache
