@@ -75,9 +75,10 @@ layers: $(READY) ## Check that layers import only what is below them
 	$(BIN)/lint-imports
 
 .PHONY: crd-check
-crd-check: $(READY) ## Check that crds/ and the API reference are what the models say
+crd-check: $(READY) ## Check that crds/ and what in docs/ is made from code are as the code says
 	$(BIN)/elasticep crd | diff --unified crds/elasticepgroups.yaml -
 	$(BIN)/elasticep crd --format markdown | diff --unified docs/api.md -
+	$(BIN)/elasticep explain --format markdown | diff --unified docs/reasons.md -
 
 .PHONY: unit
 unit: $(READY) ## Run the tests that need nothing but Python
@@ -112,7 +113,7 @@ fmt: $(READY) ## Format the code and mend what can be mended
 crd: $(READY) ## Write crds/, and what in docs/ is made from code
 	$(BIN)/elasticep crd > $(VENV)/crd.yaml && cp $(VENV)/crd.yaml crds/elasticepgroups.yaml
 	$(BIN)/elasticep crd --format markdown > $(VENV)/api.md && cp $(VENV)/api.md docs/api.md
-	$(BIN)/python tests/deploy/reason_tables.py
+	$(BIN)/elasticep explain --format markdown > $(VENV)/reasons.md && cp $(VENV)/reasons.md docs/reasons.md
 
 .PHONY: clean
 clean: ## Remove the virtual environment; `make down` and deleting the cache remove the rest

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 import yaml
 from documents import Block, all_blocks, documents, name
-from reason_tables import DOCUMENT, MARK, tables
 from repository import Kubectl
 
 from elasticep.cli import commands
@@ -28,12 +27,6 @@ def test_commands_exist(document: Path, capsys: pytest.CaptureFixture[str]) -> N
             commands.main([word, "--help"], program="elasticep")
         assert ended.value.code == 0
     capsys.readouterr()
-
-
-def test_tables_of_reasons_are_what_the_words_say() -> None:
-    _, mark, written = DOCUMENT.read_text("utf-8").partition(MARK)
-    assert mark
-    assert written.strip() == tables().strip(), "run: make crd"
 
 
 def _objects(block: Block) -> list[dict[str, object]]:
