@@ -40,6 +40,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"spec__model__path": "é" * 1025}, "spec.model.path", "Too long: may not be more than 1024"),
     ({"spec__model__trustRemoteCode": "yes"}, "spec.model.trustRemoteCode", "of type boolean"),
     ({"spec__engine__control": "Ray"}, "spec.engine.control", '"SGLang", "Dynamo"'),
+    ({"spec__engine__control": "Dynamo"}, "spec.engine.control", "SGLang's own routes only"),
     ({"spec__engine__control": 3}, "spec.engine.control", "of type string"),
     ({"spec__engine__args": ["-v"] * 129}, "spec.engine.args", "must have at most 128 items"),
     ({"spec__engine__args": [3, None]}, "spec.engine.args[1]", 'of type string: "null"'),
