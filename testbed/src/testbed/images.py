@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,8 @@ from testbed.progress import Report
 
 _AUTHORITIES = Path("/etc/ssl/certs/ca-certificates.crt")
 _KEPT_ARCHIVES = 2
+# A build that reuses most layers adds four; so many are about 8 GB.
+_MOST_LAYERS = 250
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,8 +69,7 @@ class ImageStore:
 
     def has(self, reference: str) -> bool:
         """Builds can start from this image."""
-        listed = run(self._buildah("images", "--format", "{{.Name}}:{{.Tag}}"), env=self._env)
-        return reference in listed.split()
+        return reference in self._listed("{{.Name}}:{{.Tag}}")
 
     @property
     def _directory(self) -> Path:
@@ -77,13 +79,23 @@ class ImageStore:
     def _env(self) -> Mapping[str, str]:
         return marked("buildah", state=self.places.state)
 
+    @property
+    def _storage(self) -> Path:
+        return self.places.cache / "buildah"
+
+    def _listed(self, what: str, *words: str) -> list[str]:
+        return run(self._buildah("images", "--format", what, *words), env=self._env).split()
+
     def _buildah(self, *words: str) -> list[str]:
-        storage = self.places.cache / "buildah"
+        storage = self._storage
         places = ("--root", str(storage / "root"), "--runroot", str(storage / "run"))
         return [*CONTAINED, "buildah", *places, "--storage-driver", "overlay", *words]
 
     def _build(self, image: Image, *, archive: Path, log: Path) -> None:
         log.unlink(missing_ok=True)
+        if len(self._listed("{{.ID}}", "--all")) > _MOST_LAYERS:
+            # All of it: among the layers without a name are those that a build would reuse.
+            shutil.rmtree(self._storage)
         if image.base is not None and not self.has(image.base.reference):
             run(self._buildah("pull", f"oci-archive:{image.base.archive}"), log=log, env=self._env)
         arguments = dict(image.arguments)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 
 from testbed.images import BuiltImage
@@ -67,6 +67,9 @@ class Record:
 def read_record(path: Path) -> Record | None:
     """The record of the cluster that is up or coming up; None when there is none."""
     try:
-        return Record(**json.loads(path.read_text("utf-8")))
+        found = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         return None
+    # One that an older driver wrote has to be enough to take its cluster down.
+    known = {each.name for each in fields(Record)}
+    return Record(**{name: value for name, value in found.items() if name in known})

@@ -1,6 +1,5 @@
 """Ends everything of a testbed, however far it had come and whatever became of its driver."""
 
-import shutil
 from pathlib import Path
 
 from testbed import daemons
@@ -39,9 +38,8 @@ def tear_down(places: Places) -> None:
         if not record.netns_was_mounted:
             _unmount_netns()
     # Last: the record goes with it, and until then a second attempt can do all of this again.
-    shutil.rmtree(places.state, ignore_errors=True)
-    if places.state.exists():
-        shutil.rmtree(places.state)
+    # By rm, which is many times quicker with the hundred thousand files of the nodes' images.
+    run(["rm", "--recursive", "--force", "--one-file-system", places.state])
 
 
 def _unmount_below(directory: Path) -> None:
