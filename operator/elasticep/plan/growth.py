@@ -82,8 +82,16 @@ def trim(view: View, engine: EngineState) -> Decision | None:
 
 
 def _adopt_operation(view: View, engine: EngineState) -> View:
-    """An operation that the engine runs and status does not know is followed like our own."""
-    if view.memory.operation is not None or engine.pending is None:
+    """What the engine runs is followed like our own, and what it has left behind is over.
+
+    An engine runs one operation at a time: when it is at another target, or at a size that is
+    neither end of ours, then ours has ended while nobody looked.
+    """
+    known = view.memory.operation
+    if engine.pending is None:
+        passed = known is not None and engine.effective not in {known.from_, known.to}
+        return view.without_operation() if passed else view
+    if known is not None and known.to == engine.pending:
         return view
     found = _operation(view, from_=engine.effective, to=engine.pending)
     return view.remember(operation=found.model_copy(update={"phase": engine.phase}))
@@ -159,8 +167,13 @@ def _keep_following(view: View, operation: OperationStatus, *, phase: str) -> De
     )
 
 
-def _fail(view: View, engine: EngineState, operation: OperationStatus) -> Decision:
-    """The engine gave the operation up; the group goes on serving at its size."""
+def _fail(view: View, engine: EngineState, operation: OperationStatus) -> Decision | View:
+    """The engine gave the operation up; the group goes on serving at its size.
+
+    When its joiner has failed meanwhile, that is on record already and this is what came of it.
+    """
+    if _failed_since(view, operation):
+        return view.without_operation()
     words = engine.last_error or "the engine gave up without a reason"
     signature = classify_text(words)
     failure = Failure(
@@ -174,6 +187,11 @@ def _fail(view: View, engine: EngineState, operation: OperationStatus) -> Decisi
     if joiner is not None and (found := _joiner_failure(joiner)):
         failure = found
     return _give_up(view.without_operation(), failure, joiner)
+
+
+def _failed_since(view: View, operation: OperationStatus) -> bool:
+    failure = view.memory.failures
+    return failure is not None and failure.last_failure_at >= operation.started_at
 
 
 def _joiner_failure(joiner: Pod) -> Failure | None:

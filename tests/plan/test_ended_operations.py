@@ -1,0 +1,60 @@
+"""How an operation in flight ends when nobody saw it end, or when its end is no news."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import states
+import world
+
+from elasticep.plan.actions import DeletePod
+from elasticep.plan.planner import plan
+from elasticep.world.pods import Exit
+
+GRAPHS = "AssertionError: Elastic EP scale-up requires decode CUDA graphs to be disabled"
+
+
+def test_the_crash_of_a_joiner_is_not_overwritten_by_the_timeout_that_it_causes() -> None:
+    ended = Exit(code=1, message=GRAPHS, finished_at=world.NOW)
+    crashed = world.joiner(4, ready=False, containers=(replace(world.running(), ready=False),))
+    container = replace(crashed.containers[0], running=False, exit=ended)
+    busy = states.recorded(
+        states.serving(
+            engine=world.engine(4, pending=6, phase="waiting_for_cohort"),
+            pods=(world.leader(), replace(crashed, containers=(container,))),
+        ),
+        operation=states.operation(),
+    )
+
+    during = plan(busy)
+    timed_out = world.engine(4, phase="failed", last_error="Timed out waiting for ranks to join")
+    after = plan(replace(states.later(states.serving(4), during, minutes=30), engine=timed_out))
+
+    assert [action.name for action in during.actions if isinstance(action, DeletePod)] == [
+        crashed.name
+    ]
+    assert after.status.operation is None
+    assert after.actions == ()
+    assert after.status.failures == during.status.failures
+    assert states.condition(after.status, "Stalled") == ("True", "CudaGraphEnabled")
+
+
+def test_an_engine_that_is_at_another_target_has_ended_what_is_on_record() -> None:
+    other = states.serving(4, 4, engine=world.engine(4, pending=5, phase="waiting_for_cohort"))
+    overdue = states.recorded(other, operation=states.operation())
+
+    planned = plan(replace(overdue, now=world.NOW + timedelta(hours=1)))
+
+    assert planned.status.operation is not None
+    assert planned.status.operation.to == 5
+    assert planned.status.failures is None
+
+
+def test_an_operation_at_neither_end_of_which_the_engine_stands_is_over() -> None:
+    grown = states.recorded(states.serving(8, 4, 6), operation=states.operation())
+
+    planned = plan(grown)
+
+    assert planned.actions == ()
+    assert planned.status.operation is None
+    assert planned.status.failures is None
+    assert states.condition(planned.status, "Ready") == ("True", "AllRanksServing")
