@@ -38,7 +38,7 @@ def crashing(ended: Exit, *, restarts: int = 2, init: bool = False) -> Container
 
 
 def leader(container: Container) -> Pod:
-    return world.leader(ready=False, serving=False, containers=(container,))
+    return world.leader(serial=2, ready=False, serving=False, containers=(container,))
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,6 @@ from elasticep.world.pods import Pod
 STARTING_POLL = timedelta(seconds=1)
 WAITING_POLL = timedelta(seconds=15)
 _PENDING = Reason(word=Progress.LEADER_PENDING, message="the leader pod is made")
-_OVERDUE_AFTER = timedelta(seconds=15)
-"""How long past its grace period a pod that is being deleted still holds up its successor.
-A pod on a lost node never goes by itself."""
 
 
 def ensure_leader(view: View) -> Decision | None:
@@ -36,7 +33,7 @@ def ensure_leader(view: View) -> Decision | None:
         return restart(view, ended(leader))
     if crash := diagnose(leader):
         return restart(view, crash.failure)
-    if leader.template_hash != view.template_hash and not leader.serving:
+    if not view.template_is_current and not leader.serving:
         return _replace_unborn(view, leader)
     return None
 
@@ -102,8 +99,10 @@ def adopt(view: View) -> View:
 
 
 def stop(view: View) -> Decision:
-    """Replicas 0: no pod is left."""
+    """Replicas 0: no pod is left, and nobody will miss the leader when replicas are back."""
     view = view.without_operation()
+    if view.memory.incarnation is not None and view.memory.incarnation.leader_uid is not None:
+        view = view.remember(incarnation=successor(view))
     reason = Reason(word=Settled.STOPPED, message="spec.replicas is 0: the group is stopped")
     if view.live:
         actions = delete_all(view.live, why=reason.message)
@@ -127,17 +126,20 @@ def _replace_lost_leader(view: View) -> Decision:
         return restart(view, Failure(reason=Loss.LEADER_LOST, message=message))
     if back_off.holds(view):
         return backing_off(view)
-    if leaving := _still_leaving(view):
+    if view.leaving:
         reason = Reason(
             word=Progress.WAITING_FOR_OLD_PODS,
-            message=f"waiting for pods to end: {_named(leaving)}",
+            message=f"waiting for pods to end: {_named(view.leaving)}",
         )
         return Decision(reason=reason, memory=view.memory, look_again=WAITING_POLL)
     return _create_leader(view)
 
 
 def _create_leader(view: View) -> Decision:
-    incarnation = view.memory.incarnation or successor(view)
+    incarnation = view.memory.incarnation
+    # A pod of that serial that nobody has seen alive may hold the name for ever, on a lost node.
+    if incarnation is None or any(p.serial >= incarnation.serial for p in view.snapshot.pods):
+        incarnation = successor(view)
     incarnation = incarnation.model_copy(update={"template_hash": view.template_hash})
     manifest = pods.leader_pod(
         view.blueprint, incarnation=incarnation.id, serial=incarnation.serial
@@ -160,15 +162,6 @@ def _replace_unborn(view: View, leader: Pod) -> Decision:
     )
     memory = view.without_operation().remember(incarnation=successor(view)).memory
     return Decision(reason=reason, memory=memory, actions=delete_all(view.live, why=reason.message))
-
-
-def _still_leaving(view: View) -> tuple[Pod, ...]:
-    now = view.snapshot.now
-    return tuple(
-        pod
-        for pod in view.snapshot.pods
-        if pod.gone_by is not None and now < pod.gone_by + _OVERDUE_AFTER
-    )
 
 
 def _named(some: tuple[Pod, ...]) -> str:

@@ -95,7 +95,7 @@ def _rest(view: View) -> Decision:
 def _hold_changed_template(view: View) -> Decision | None:
     """A group that serves keeps its template: one incarnation is never mixed."""
     leader = view.leader
-    if leader is None or leader.template_hash == view.template_hash:
+    if leader is None or view.template_is_current:
         return None
     reason = Reason(
         word=Blocked.TEMPLATE_CHANGED,

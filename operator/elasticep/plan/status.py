@@ -97,9 +97,8 @@ def _conditions(view: View, decision: Decision) -> tuple[Condition, ...]:
 def _ready(view: View, decision: Decision) -> Verdict:
     """Serving with the wanted size, from this generation's template."""
     wanted = view.leader_serves and _effective(view) == view.desired
-    current = view.leader is not None and view.leader.template_hash == view.template_hash
     done = decision.resting and decision.memory.operation is None and decision.limit is None
-    if wanted and current and done:
+    if wanted and view.template_is_current and done:
         return Verdict(status=ConditionStatus.TRUE, reason=decision.reason)
     return Verdict(status=ConditionStatus.FALSE, reason=decision.reason)
 

@@ -1,6 +1,7 @@
 """The snapshot, sorted: which leader, which life of its engine, which joiners belong to it."""
 
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import cached_property
 
 from elasticep.api import names
@@ -11,6 +12,10 @@ from elasticep.plan.template_hash import template_hash
 from elasticep.world.engine import EngineState
 from elasticep.world.pods import Container, Pod
 from elasticep.world.snapshot import Group, Snapshot
+
+_OVERDUE_AFTER = timedelta(seconds=15)
+"""How long past its grace period a pod that is being deleted still holds up its successor.
+A pod on a lost node never goes by itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,10 +92,31 @@ class View:
         return tuple(pod for pod in self.snapshot.pods if not pod.terminating)
 
     @cached_property
+    def leaving(self) -> tuple[Pod, ...]:
+        """The pods that are being deleted and may still be seen to go."""
+        now = self.snapshot.now
+        return tuple(
+            pod
+            for pod in self.snapshot.pods
+            if pod.gone_by is not None and now < pod.gone_by + _OVERDUE_AFTER
+        )
+
+    @cached_property
     def leader(self) -> Pod | None:
-        """The leader pod of the newest incarnation."""
-        leaders = [pod for pod in self.live if pod.role == names.LEADER]
+        """The leader pod of the newest incarnation.
+
+        One of an earlier incarnation than that on record is none, however well it looks: it was
+        given up, and whoever was to delete it died in between.
+        """
+        known = self.memory.incarnation
+        oldest = known.serial if known else 0
+        leaders = [p for p in self.live if p.role == names.LEADER and p.serial >= oldest]
         return max(leaders, key=lambda pod: (pod.serial, pod.uid), default=None)
+
+    @property
+    def template_is_current(self) -> bool:
+        """Whether the leader was made from what the spec says now."""
+        return self.leader is not None and self.leader.template_hash == self.template_hash
 
     @property
     def leader_container(self) -> Container | None:
