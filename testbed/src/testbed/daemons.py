@@ -10,23 +10,24 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from testbed.commands import MARK, marked
 from testbed.errors import TestbedError, last_lines
 
-_END_SECONDS = 10.0
+_END_SECONDS = 30.0
 _POLL_SECONDS = 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
 class Process:
-    """A running process that carries the testbed's mark."""
+    """A running process that carries the testbed's mark; `started` in ticks since boot."""
 
     pid: int
     parent: int
+    started: int
     name: str
     command: str
     resident_bytes: int
@@ -100,20 +101,27 @@ def _read(directory: Path, *, mark: bytes) -> Process | None:
         for variable in (directory / "environ").read_bytes().split(b"\0")
         if variable.startswith(mark)
     ]
-    if not names:
-        return None
-    # The command's name stands in parentheses and may hold spaces and parentheses itself.
-    fields = (directory / "stat").read_text("utf-8").rpartition(")")[2].split()
-    if fields[0] == "Z":
+    fields = _stat(directory)
+    if not names or fields is None:
         return None
     words = (directory / "cmdline").read_bytes().rstrip(b"\0").split(b"\0")
     return Process(
         pid=int(directory.name),
         parent=int(fields[1]),
+        started=int(fields[19]),
         name=names[0],
         command=" ".join(word.decode(errors="replace") for word in words),
         resident_bytes=int(fields[21]) * os.sysconf("SC_PAGE_SIZE"),
     )
+
+
+def _stat(directory: Path) -> list[str] | None:
+    """What the kernel tells of a process, from its state on; None when it has ended.
+
+    The command's name, before that, stands in parentheses and may hold spaces and parentheses.
+    """
+    fields = (directory / "stat").read_text("utf-8").rpartition(")")[2].split()
+    return None if fields[0] in "ZX" else fields
 
 
 def ancestors() -> set[int]:
@@ -134,18 +142,32 @@ def end(chosen: Callable[[Process], bool], *, state: Path) -> int:
     Raises TestbedError when the kernel does not let one go.
     """
     deadline = time.monotonic() + _END_SECONDS
-    ended: set[int] = set()
-    while left := [each for each in find(state=state) if chosen(each)]:
+    killed: dict[int, Process] = {}
+    while left := [each for each in find(state=state) if chosen(each)] or _dying(killed.values()):
         if time.monotonic() > deadline:
             stuck = ", ".join(f"{process.name} ({process.pid})" for process in left)
             raise TestbedError(f"these processes do not end: {stuck}")
         for process in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process.pid, signal.SIGKILL)
-            ended.add(process.pid)
+            killed[process.pid] = process
         time.sleep(_POLL_SECONDS)
-    for pid in ended:
+    for pid in killed:
         # Our own children stay as zombies until somebody asks for how they ended.
         with contextlib.suppress(ChildProcessError):
             os.waitpid(pid, os.WNOHANG)
-    return len(ended)
+    return len(killed)
+
+
+def _dying(processes: Iterable[Process]) -> list[Process]:
+    """Those that are not gone yet: a killed process loses its environment, and its mark, first.
+
+    A node's process 1 is in that state until all others of the node are gone.
+    """
+    found = []
+    for process in processes:
+        with contextlib.suppress(OSError):
+            fields = _stat(Path(f"/proc/{process.pid}"))
+            if fields is not None and int(fields[19]) == process.started:
+                found.append(process)
+    return found
