@@ -14,6 +14,7 @@ SHORT_NAME = "eepg"
 
 FIELD_MANAGER = "elasticep"
 STATUS_FIELD_MANAGER = "elasticep-status"
+KUBECTL_FIELD_MANAGER = "kubectl-elasticep"
 REPORTING_CONTROLLER = f"{API_GROUP}/operator"
 
 LABEL_GROUP = f"{API_GROUP}/group-name"

@@ -169,7 +169,8 @@ class KubeClient:
             )
             data = await response.read()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise UnavailableError(0, "NoAnswer", f"{method} {path}: {error!r}") from error
+            message = f"{method} {path}: {str(error) or type(error).__name__}"
+            raise UnavailableError(0, "NoAnswer", message) from error
         if response.status >= _FIRST_ERROR:
             raise _error(response.status, data)
         return bytes(data)
