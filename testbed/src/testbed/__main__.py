@@ -47,10 +47,10 @@ def _run(options: argparse.Namespace, *, places: Places) -> int:
                     places=places,
                     report=report,
                     nodes=options.nodes,
-                    engine_versions=None if options.bare else options.engine_versions,
+                    engine_versions=() if options.bare else options.engine_versions,
                 )
             case "load":
-                load(places=places, report=report, engine_versions=options.engine_versions)
+                load(places=places, report=report)
             case "down":
                 down(places=places, report=report)
     return 0
@@ -65,15 +65,14 @@ def _parser() -> argparse.ArgumentParser:
     starts = commands.add_parser("up", help="bring a cluster up, building what is needed")
     starts.add_argument("--nodes", type=_node_count, default=_DEFAULT_NODES, metavar="N")
     starts.add_argument("--bare", action="store_true", help="without the project's images")
-    loads = commands.add_parser("load", help="build the project's images and put them on the nodes")
-    for command in (starts, loads):
-        command.add_argument(
-            "--engine-versions",
-            type=lambda text: tuple(text.split(",")),
-            default=_DEFAULT_ENGINE_VERSIONS,
-            metavar="V,V",
-            help="SGLang versions to simulate (default: %(default)s)",
-        )
+    starts.add_argument(
+        "--engine-versions",
+        type=lambda text: tuple(text.split(",")),
+        default=_DEFAULT_ENGINE_VERSIONS,
+        metavar="V,V",
+        help="SGLang versions to simulate (default: 0.5.19)",
+    )
+    commands.add_parser("load", help="build the project's images and put them on the nodes")
     commands.add_parser("status", help="say what is up; exit code 1 when the cluster is not")
     commands.add_parser("kubeconfig", help="print the path of the kubeconfig")
     commands.add_parser("down", help="end everything; the cache stays")

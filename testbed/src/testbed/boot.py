@@ -43,12 +43,12 @@ class Materials:
     seed: Path
 
 
-def prepare(*, places: Places, report: Report, engine_versions: Sequence[str] | None) -> Materials:
+def prepare(*, places: Places, report: Report, engine_versions: Sequence[str]) -> Materials:
     """Programs and images are built; without versions, only what any cluster needs."""
     programs = build_programs(places=places, report=report)
     store = ImageStore(places=places, report=report)
     images = build_system_images(store, programs=programs)
-    if engine_versions is not None:
+    if engine_versions:
         images += build_project_images(store, engine_versions=engine_versions)
     seed = make_seed(images, places=places, report=report)
     return Materials(programs=programs, images=images, seed=seed)
@@ -60,13 +60,14 @@ def boot(
     report: Report,
     materials: Materials,
     node_count: int,
-    engine_versions: Sequence[str] | None,
+    engine_versions: Sequence[str],
 ) -> None:
     """A cluster with this many ready nodes is up.
 
     Raises TestbedError with the end of the log of what did not come up.
     """
-    record = Record.of_this_machine(nodes=node_count).with_images(materials.images)
+    record = Record.of_this_machine(nodes=node_count, engine_versions=engine_versions)
+    record = record.with_images(materials.images)
     record.write(places.record)
     addresses = node_addresses(node_count)
     nodes = [Node(address=address, places=places) for address in addresses]
@@ -95,7 +96,7 @@ def boot(
                 what="name service",
                 log=places.logs / "kube-scheduler.log",
             )
-    if engine_versions is not None:
+    if engine_versions:
         start_resolver(places=places, report=report, versions=engine_versions)
     replace(record, complete=True).write(places.record)
 

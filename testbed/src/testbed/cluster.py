@@ -125,6 +125,8 @@ class Cluster:
         expected = [*_ALONE]
         for node in self.nodes:
             expected += [f"{program}@{node.name}" for program in _ON_EACH_NODE]
+        if self.record.engine_versions:
+            expected.append("sglang-resolver")
         missing = [name for name in expected if name not in running]
         if not missing and not Api.from_kubeconfig(self.kubeconfig).is_ready():
             missing.append("an API server that is ready")

@@ -12,13 +12,11 @@ from testbed.locks import only_one
 from testbed.packages import install_packages
 from testbed.places import Places
 from testbed.progress import Report
-from testbed.record import read_record
+from testbed.record import Record, read_record
 from testbed.teardown import is_anything_left, tear_down
 
 
-def up(
-    *, places: Places, report: Report, nodes: int, engine_versions: Sequence[str] | None
-) -> None:
+def up(*, places: Places, report: Report, nodes: int, engine_versions: Sequence[str]) -> None:
     """A cluster of so many nodes is up; one that was left half-way is cleaned up first.
 
     Without engine versions it is bare: neither the simulated engine nor the operator is on it.
@@ -31,7 +29,7 @@ def up(
         if record is not None and record.complete:
             missing = Cluster(places=places, record=record).missing()
             if not missing:
-                _accept(record.nodes, wanted=nodes, report=report)
+                _accept(record, nodes=nodes, engine_versions=engine_versions, report=report)
                 return
             report.say(f"a cluster was up, but without {', '.join(missing)}: starting anew")
         install_packages(places=places, report=report)
@@ -59,8 +57,10 @@ def down(*, places: Places, report: Report) -> None:
             tear_down(places)
 
 
-def load(*, places: Places, report: Report, engine_versions: Sequence[str]) -> None:
+def load(*, places: Places, report: Report, engine_versions: Sequence[str] = ()) -> None:
     """The project's images, as the source is now, are on the nodes of the running cluster.
+
+    Of the engine, those of these versions, or of those that the cluster came up with.
 
     Raises TestbedError when none is up or an image does not build.
     """
@@ -68,7 +68,8 @@ def load(*, places: Places, report: Report, engine_versions: Sequence[str]) -> N
     with only_one(places.lock, doing="load"):
         cluster = Cluster.running(places)
         store = ImageStore(places=places, report=report)
-        images = build_project_images(store, engine_versions=engine_versions)
+        versions = engine_versions or cluster.record.engine_versions
+        images = build_project_images(store, engine_versions=versions)
         if not cluster.load(images, report=report):
             report.say("the nodes have these images already")
 
@@ -79,9 +80,15 @@ def _need_root(command: str) -> None:
         raise TestbedError(f"only root can make nodes; run: sudo testbed {command}")
 
 
-def _accept(present: int, *, wanted: int, report: Report) -> None:
-    if present != wanted:
+def _accept(record: Record, *, nodes: int, engine_versions: Sequence[str], report: Report) -> None:
+    """Raise TestbedError when the cluster that is up is not the one that is wanted."""
+    if record.nodes != nodes:
         raise TestbedError(
-            f"a cluster of {present} nodes is up, not of {wanted}; run testbed down first"
+            f"a cluster of {record.nodes} nodes is up, not of {nodes}; run testbed down first"
         )
-    report.say(f"a cluster of {present} nodes is up already")
+    absent = [version for version in engine_versions if version not in record.engine_versions]
+    if absent:
+        raise TestbedError(
+            f"a cluster is up without SGLang {', '.join(absent)}; run testbed down first"
+        )
+    report.say(f"a cluster of {record.nodes} nodes is up already")

@@ -25,16 +25,18 @@ class Record:
     """One cluster, coming up or up, and what this machine was like before it."""
 
     nodes: int
+    engine_versions: Sequence[str] = ()
     complete: bool = False
     images: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     netns_was_mounted: bool = True
 
     @classmethod
-    def of_this_machine(cls, *, nodes: int) -> "Record":
-        """A cluster of so many nodes that is about to come up."""
+    def of_this_machine(cls, *, nodes: int, engine_versions: Sequence[str]) -> "Record":
+        """A cluster that is about to come up; without engine versions it has no resolver."""
         return cls(
             nodes=nodes,
+            engine_versions=engine_versions,
             settings={
                 name: (_PROC_SYS / name).read_text("utf-8").strip()
                 for name in _SETTINGS
