@@ -24,7 +24,7 @@ AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo --preserve-env --set-home \
 # What `make test` runs, in this order: from the quick to the slow. `make test PARTS="lint unit"`
 # runs some of it.
 PARTS ?= lint types layers crd-check unit api contract cluster
-NEED_API_SERVER := tests/api tests/deploy tests/kube tests/testbed
+NEED_API_SERVER := tests/api tests/deploy tests/kube tests/process tests/testbed
 NEED_SGLANG := tests/contract
 PYTEST := $(BIN)/pytest
 ROOT_PYTEST := $(AS_ROOT) $(PYTEST) -p no:cacheprovider
@@ -94,12 +94,13 @@ contract: $(READY) ## Ask the real SGLang, oldest and newest version, about our 
 
 .PHONY: contract-all
 contract-all: $(READY) ## The same with every supported version
-	ELASTICEP_CONTRACT_VERSIONS=all $(PYTEST) $(NEED_SGLANG)
+	$(PYTEST) $(NEED_SGLANG) --all-versions
 
 .PHONY: cluster
 cluster: $(READY) ## Boot a testbed of its own, run the tests on real nodes, tear it down
 	@trap '$(AS_ROOT) $(BIN)/testbed down' EXIT; \
 	$(AS_ROOT) $(BIN)/testbed up; \
+	$(AS_ROOT) $(BIN)/testbed load; \
 	$(ROOT_PYTEST) tests -m cluster
 
 ##@ Change

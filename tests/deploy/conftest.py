@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
-from repository import ROOT, Kubectl
+from tests.deploy.repository import ROOT, Kubectl
 
 from testbed.controlplane import ControlPlane, control_plane
 from testbed.places import Places

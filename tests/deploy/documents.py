@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from repository import ROOT
+from tests.deploy.repository import ROOT
 
 _FENCE = re.compile(
     r"^(?:<!-- test: (?P<where>\w+) -->\n)?```(?P<language>\w+)\n(?P<text>.*?)^```$",

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from documents import Block, all_blocks, documents, name
-from repository import Kubectl
+from tests.deploy.documents import Block, all_blocks, documents, name
+from tests.deploy.repository import Kubectl
 
 from elasticep.cli import commands
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from repository import ROOT, Kubectl
+from tests.deploy.repository import ROOT, Kubectl
 
 from elasticep.cli import commands
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from repository import ROOT, Kubectl
+from tests.deploy.repository import ROOT, Kubectl
 
 from elasticep.run.settings import read_settings
 

@@ -4,8 +4,8 @@ import re
 import subprocess
 
 import pytest
-from documents import documents, name
-from repository import ROOT
+from tests.deploy.documents import documents, name
+from tests.deploy.repository import ROOT
 from tests.every_part import Outcome, pytest_closing, summary
 
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from repository import Kubectl
+from tests.deploy.repository import Kubectl
 
 OPERATOR = "system:serviceaccount:elasticep-system:elasticep-operator"
 

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from documents import blocks, documents, name
-from repository import ROOT
+from tests.deploy.documents import blocks, documents, name
+from tests.deploy.repository import ROOT
 
 from testbed.cluster import Cluster
 
