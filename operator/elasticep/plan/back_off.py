@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+from elasticep.api import names
 from elasticep.api.models import FailureStatus
-from elasticep.api.names import short_hash
 from elasticep.api.reasons import AnyWord, ReasonWord
 from elasticep.plan.view import View
 
@@ -87,8 +87,9 @@ def _advice(view: View, failure: Failure, *, count: int, stopped: bool) -> str:
     failed = "It would fail again" if failure.lasting else f"It has failed {count} times in a row"
     group = view.group
     return (
-        f"{advice} {failed} and is not tried until spec changes (replicas aside), or until you "
-        f"run: kubectl elasticep resume {group.name} --namespace {group.namespace}"
+        f"{advice} {failed} and is not tried until spec changes (replicas aside), or the "
+        f"annotation {names.ANNOTATION_RESUME}: "
+        f"kubectl elasticep resume {group.name} --namespace {group.namespace}"
     ).strip()
 
 
@@ -99,4 +100,4 @@ def _lifted(view: View, failure: FailureStatus) -> bool:
 
 def _resume_token(view: View) -> str:
     """What stands for the resume annotation, which may be longer than a status field."""
-    return short_hash(view.group.resume) if view.group.resume else ""
+    return names.short_hash(view.group.resume) if view.group.resume else ""

@@ -107,13 +107,13 @@ def _crash(pod: Pod, container: Container, ended: Exit) -> Crash:
     signature = classify_text(ended.message)
     cause = _cause(container, ended)
     words = _masked(ended.message.strip())
-    telling = _telling_line(words, signature) or "it left no words"
+    telling = _telling_line(words, signature)
     return Crash(
         pod=pod,
         container=container.name,
         reason=ForeignWord(signature.reason) if signature else cause,
         message=f"container {container.name} of {pod.role} pod {pod.name} exited with code "
-        f"{ended.code}: {telling[:_LINE_LENGTH]}",
+        f"{ended.code}{_told_by_kubelet(ended)}{f': {telling[:_LINE_LENGTH]}' if telling else ''}",
         advice=signature.advice if signature else cause.advice,
         exit_code=ended.code,
         excerpt=words[-_EXCERPT_BYTES:],
@@ -136,6 +136,11 @@ def _cause(container: Container, ended: Exit) -> ReasonWord:
     if container.init:
         return Loss.INIT_CONTAINER_FAILED
     return Loss.ENGINE_CRASHED if container.name == names.CONTAINER else Loss.SIDECAR_CRASHED
+
+
+def _told_by_kubelet(ended: Exit) -> str:
+    """The kubelet's word for the end, when it says more than the exit code does."""
+    return "" if ended.reason in {"", "Error", "Completed"} else f" ({ended.reason})"
 
 
 def _telling_line(words: str, signature: Signature | None) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from elasticep.api.models import ConditionStatus, GroupStatus
+from elasticep.api.models import Condition, ConditionStatus, GroupStatus
 from elasticep.api.reasons import AnyWord, Happening, word
 
 
@@ -57,31 +57,30 @@ _PLEASING = {
 
 
 def _conditions(old: GroupStatus, new: GroupStatus) -> tuple[Event, ...]:
-    before = {c.type: c for c in old.conditions}
-    events = []
+    before = {condition.type: condition for condition in old.conditions}
+    events: dict[tuple[str, str], Event] = {}
     for condition in new.conditions:
-        previous = before.get(condition.type)
-        turned = previous is None or previous.status != condition.status
-        if condition.type in _ALARMING and condition.status is ConditionStatus.TRUE:
-            changed = turned or (previous is not None and previous.reason != condition.reason)
-            if changed:
-                events.append(
-                    Event(
-                        type="Warning",
-                        reason=word(condition.reason),
-                        action=condition.type,
-                        note=condition.message,
-                    )
-                )
-        elif condition.type in _PLEASING and turned and previous is not None:
-            good = condition.status is ConditionStatus.TRUE
-            gained, lost = _PLEASING[condition.type]
-            events.append(
-                Event(
-                    type="Normal" if good else "Warning",
-                    reason=gained if good else lost,
-                    action=condition.type,
-                    note=condition.message or condition.reason,
-                )
-            )
-    return tuple(events)
+        event = _condition(before.get(condition.type), condition)
+        if event is not None:
+            # Two conditions may turn for the same reason, which is told once.
+            events.setdefault((event.reason, event.note), event)
+    return tuple(events.values())
+
+
+def _condition(before: Condition | None, after: Condition) -> Event | None:
+    turned = before is None or before.status != after.status
+    holds = after.status is ConditionStatus.TRUE
+    if after.type in _ALARMING and holds:
+        if not turned and before is not None and before.reason == after.reason:
+            return None
+        reason = word(after.reason)
+        return Event(type="Warning", reason=reason, action=after.type, note=after.message)
+    if after.type in _PLEASING and turned and before is not None:
+        gained, lost = _PLEASING[after.type]
+        return Event(
+            type="Normal" if holds else "Warning",
+            reason=gained if holds else lost,
+            action=after.type,
+            note=after.message or after.reason,
+        )
+    return None

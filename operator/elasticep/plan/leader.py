@@ -48,11 +48,10 @@ def await_engine(view: View) -> Decision | None:
     if isinstance(view.snapshot.engine, EngineUnknown):
         if overdue := _overdue(view, leader):
             return restart(view, overdue)
-        return Decision(
-            reason=_why_unknown(leader, view.snapshot.engine),
-            memory=view.memory,
-            look_again=STARTING_POLL,
-        )
+        reason = _why_unknown(leader, view.snapshot.engine)
+        # One that gives no answer may be back at the next look; the others say what they lack.
+        limit = None if reason.passing or reason.word is Engine.UNREACHABLE else reason
+        return Decision(reason=reason, memory=view.memory, limit=limit, look_again=STARTING_POLL)
     return None
 
 
@@ -78,7 +77,7 @@ def _why_unknown(leader: Pod, unknown: EngineUnknown) -> Reason:
     if unknown.reason == Engine.UNREACHABLE and not leader.ready:
         message = f"leader pod {leader.name} runs; its engine loads and does not answer yet"
         return Reason(word=Progress.LEADER_LOADING, message=message)
-    return Reason(word=unknown.reason, message=unknown.message)
+    return Reason(word=unknown.reason, message=f"leader pod {leader.name}: {unknown.message}")
 
 
 def adopt(view: View) -> View:

@@ -32,7 +32,7 @@ def detect_loss(view: View) -> Decision | None:
         if joiner is None or joiner.dead or _was_restarted(view, joiner):
             message = (
                 f"the ranks from {offset} on were lost while the engine counted "
-                f"{engine.effective}; ranks that have joined cannot be replaced one by one"
+                f"{engine.effective}; they cannot be replaced, so the whole group starts again"
             )
             return restart(view, _loss(view, Loss.RANK_LOST, message))
         offset += view.spec.joiner.ranks

@@ -1,6 +1,7 @@
 """What it means that an action was refused: by the API server, or by the engine."""
 
 from elasticep.plan import back_off
+from elasticep.plan.actions import RequestScale
 from elasticep.plan.back_off import Failure
 from elasticep.plan.decision import Decision
 from elasticep.plan.recovery import backing_off
@@ -16,11 +17,13 @@ def explain_refusal(view: View) -> Decision | None:
     if not refusals:
         return None
     refusal = refusals[0]
+    asked_engine = refusal.action == RequestScale.__name__
+    who = "the engine" if asked_engine else "the API server"
     failure = Failure(
         reason=refusal.reason,
-        message=f"{refusal.subject}: {refusal.message}",
+        message=f"{who} refuses {refusal.subject}: {refusal.message}",
         lasting=refusal.lasting,
     )
-    if refusal.action == "RequestScale":
+    if asked_engine:
         view = view.without_operation()
     return backing_off(view.remember(failures=back_off.count_failure(view, failure)))

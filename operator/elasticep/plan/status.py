@@ -127,7 +127,7 @@ def _reconciling(decision: Decision) -> Verdict:
 def _stalled(decision: Decision) -> Verdict:
     if decision.stalled:
         return Verdict(status=ConditionStatus.TRUE, reason=decision.reason)
-    reason = Reason(word=Settled.NOT_STALLED, message="nothing waits for a human")
+    reason = Reason(word=Settled.NOT_STALLED, message="the operator has not given up")
     return Verdict(status=ConditionStatus.FALSE, reason=reason)
 
 

@@ -31,7 +31,7 @@ class Settled(ReasonWord):
         "Set spec.paused to false to let it go on.",
     )
     NOTHING_TO_DO = "NothingToDo", Outlook.GOOD, "No change is in progress.", _NOTHING
-    NOT_STALLED = "NotStalled", Outlook.GOOD, "Nothing waits for a human.", _NOTHING
+    NOT_STALLED = "NotStalled", Outlook.GOOD, "The operator has not given up.", _NOTHING
     NOT_SCALING_UP = "NotScalingUp", Outlook.GOOD, "No ranks are being added.", _NOTHING
     NOT_SCALING_DOWN = "NotScalingDown", Outlook.GOOD, "No ranks are being removed.", _NOTHING
     SIZE_REACHABLE = (
