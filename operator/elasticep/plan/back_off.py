@@ -59,7 +59,7 @@ def count_failure(view: View, failure: Failure) -> FailureStatus:
         advice=_advice(view, failure, count=count, stopped=stopped),
         excerpt=failure.excerpt,
         last_failure_at=now,
-        template_hash=view.template_hash,
+        template_hash=_failed_template(view),
         resume=_resume_token(view),
         next_retry_at=None if stopped else now + delay(count),
     )
@@ -91,6 +91,14 @@ def _advice(view: View, failure: Failure, *, count: int, stopped: bool) -> str:
         f"annotation {names.ANNOTATION_RESUME}: "
         f"kubectl elasticep resume {group.name} --namespace {group.namespace}"
     ).strip()
+
+
+def _failed_template(view: View) -> str:
+    """What the pods that failed were made from; spec may have been mended since."""
+    if view.leader is not None:
+        return view.leader.template_hash
+    incarnation = view.memory.incarnation
+    return incarnation.template_hash if incarnation else view.template_hash
 
 
 def _lifted(view: View, failure: FailureStatus) -> bool:

@@ -6,19 +6,26 @@ from datetime import timedelta
 from elasticep.api.models import OperationStatus
 from elasticep.api.reasons import ForeignWord, Loss, Phase, Progress
 from elasticep.engine.crash_signatures import classify_text
-from elasticep.plan import back_off, pods
+from elasticep.plan import back_off
 from elasticep.plan.actions import CreatePod, DeletePod, RequestScale
 from elasticep.plan.back_off import Failure
-from elasticep.plan.crash_loop import diagnose
 from elasticep.plan.decision import Decision, Reason
+from elasticep.plan.joiners import (
+    engine_started,
+    in_the_way,
+    joiner_failure,
+    make_joiner,
+    wants,
+)
 from elasticep.plan.leader import WAITING_POLL
-from elasticep.plan.recovery import backing_off, ended, restart
+from elasticep.plan.recovery import backing_off, restart
 from elasticep.plan.view import View
 from elasticep.plan.waiting import why_waiting
 from elasticep.world.engine import CompletionSucceeded, EngineState
 from elasticep.world.pods import Pod
 
 OPERATION_POLL = timedelta(milliseconds=250)
+_JOINERLESS_POLL = timedelta(seconds=2)
 _LOADING_MARGIN = timedelta(seconds=60)
 """How long past the engine's own timeout we wait for its verdict."""
 
@@ -32,7 +39,7 @@ def follow_operation(view: View, engine: EngineState) -> Decision | View:
     if engine.effective == operation.to:
         if isinstance(view.snapshot.completion, CompletionSucceeded):
             return view.without_operation()
-        return _keep_following(view, operation, phase=Phase.PROVING_SERVING)
+        return _prove(view, operation)
     if not engine.quiet:
         return _keep_following(view, operation, phase=engine.phase)
     if operation.phase != Phase.RECORDED:
@@ -49,36 +56,13 @@ def grow(view: View, engine: EngineState) -> Decision | None:
     joiner = view.joiner_at(engine.effective)
     if joiner is None:
         return _create_joiner(view, engine.effective)
-    if failure := _joiner_failure(joiner):
+    if failure := joiner_failure(joiner):
         return _give_up(view, failure, joiner)
-    if not _engine_started(joiner):
+    if not engine_started(joiner):
         reason = why_waiting(joiner)
         limit = None if reason.passing else reason
         return Decision(reason=reason, memory=view.memory, limit=limit, look_again=WAITING_POLL)
     return _record(view, engine, joiner)
-
-
-def trim(view: View, engine: EngineState) -> Decision | None:
-    """No joiner is left that has not joined and is not wanted: a change of mind costs nothing."""
-    operation = view.memory.operation
-    awaited = operation.from_ if operation else engine.effective
-    wanted = operation is not None or view.desired > engine.effective
-    surplus = [
-        pod
-        for pod in view.joiners
-        if pod.offset > awaited or (pod.offset == awaited and not wanted)
-    ]
-    if not surplus:
-        return None
-    reason = Reason(
-        word=Progress.REMOVING_SURPLUS_JOINER,
-        message=f"joiner {surplus[0].name} has not joined and is not wanted any more",
-    )
-    return Decision(
-        reason=reason,
-        memory=view.memory,
-        actions=tuple(DeletePod(name=p.name, uid=p.uid, why=reason.message) for p in surplus),
-    )
 
 
 def _adopt_operation(view: View, engine: EngineState) -> View:
@@ -125,8 +109,8 @@ def _request(view: View, engine: EngineState, operation: OperationStatus) -> Dec
     is 409 or 400, never a second operation.
     """
     joiner = view.joiner_at(operation.from_)
-    wanted = view.desired >= operation.to and engine.effective == operation.from_
-    if not wanted or joiner is None or not _engine_started(joiner):
+    wanted = wants(view, operation.to) and engine.effective == operation.from_
+    if not wanted or joiner is None or not engine_started(joiner):
         reason = Reason(
             word=Progress.OPERATION_DROPPED,
             message=f"{operation.message} was never requested and is not wanted any more",
@@ -146,19 +130,32 @@ def _ask(view: View, operation: OperationStatus, *, why: str) -> Decision:
     )
 
 
+def _prove(view: View, operation: OperationStatus) -> Decision:
+    """Grown, and not proven to serve: time for that begins when the new size is first seen."""
+    if operation.phase != Phase.PROVING_SERVING:
+        deadline = max(operation.deadline, view.snapshot.now + _LOADING_MARGIN)
+        operation = operation.model_copy(update={"deadline": deadline})
+    return _keep_following(view, operation, phase=Phase.PROVING_SERVING)
+
+
 def _keep_following(view: View, operation: OperationStatus, *, phase: str) -> Decision:
     if view.snapshot.now > operation.deadline:
         message = f"{operation.message} passed its deadline in phase {phase}"
         return restart(view, Failure(reason=Loss.OPERATION_OVERDUE, message=message))
     effective = view.engine.effective if view.engine else operation.from_
     joiner = view.joiner_at(operation.from_)
-    if joiner is not None and effective < operation.to and (failed := _joiner_failure(joiner)):
+    if joiner is not None and effective < operation.to and (failed := joiner_failure(joiner)):
         # No request can cancel the operation: it stays on record until the engine ends it.
         return _give_up(view, failed, joiner)
-    actions: tuple[CreatePod, ...] = ()
-    if joiner is None and effective < operation.to and not back_off.holds(view):
-        actions = (_joiner(view, operation.from_),)
     followed = operation.model_copy(update={"phase": phase})
+    joinerless = joiner is None and effective < operation.to
+    if joinerless and back_off.holds(view):
+        # The engine waits for a joiner that would fail again; it is kept going until it gives up.
+        held = backing_off(view.remember(operation=followed))
+        return replace(held, look_again=_JOINERLESS_POLL)
+    actions: tuple[CreatePod, ...] = ()
+    if joinerless and wants(view, operation.to) and not in_the_way(view, effective):
+        actions = (make_joiner(view, effective),)
     return Decision(
         reason=Reason(word=Progress.SCALING_UP, message=f"{operation.message}: {phase}"),
         memory=view.remember(operation=followed).memory,
@@ -184,7 +181,7 @@ def _fail(view: View, engine: EngineState, operation: OperationStatus) -> Decisi
     )
     joiner = view.joiner_at(operation.from_)
     # What the joiner itself says is nearer to the cause than the leader's waiting in vain.
-    if joiner is not None and (found := _joiner_failure(joiner)):
+    if joiner is not None and (found := joiner_failure(joiner)):
         failure = found
     return _give_up(view.without_operation(), failure, joiner)
 
@@ -192,13 +189,6 @@ def _fail(view: View, engine: EngineState, operation: OperationStatus) -> Decisi
 def _failed_since(view: View, operation: OperationStatus) -> bool:
     failure = view.memory.failures
     return failure is not None and failure.last_failure_at >= operation.started_at
-
-
-def _joiner_failure(joiner: Pod) -> Failure | None:
-    if joiner.dead:
-        return ended(joiner)
-    crash = diagnose(joiner)
-    return crash.failure if crash else None
 
 
 def _give_up(view: View, failure: Failure, joiner: Pod | None) -> Decision:
@@ -209,30 +199,13 @@ def _give_up(view: View, failure: Failure, joiner: Pod | None) -> Decision:
 
 
 def _create_joiner(view: View, offset: int) -> Decision:
-    action = _joiner(view, offset)
+    if leaving := in_the_way(view, offset):
+        message = f"waiting for joiner {leaving[0].name} to end"
+        reason = Reason(word=Progress.WAITING_FOR_OLD_PODS, message=message)
+        return Decision(reason=reason, memory=view.memory, look_again=WAITING_POLL)
+    action = make_joiner(view, offset)
     reason = Reason(
         word=Progress.JOINER_STARTING,
         message=f"joiner pod {action.manifest['metadata']['name']} is made",
     )
     return Decision(reason=reason, memory=view.memory, actions=(action,), look_again=WAITING_POLL)
-
-
-def _joiner(view: View, offset: int) -> CreatePod:
-    leader, life = view.leader, view.life
-    if leader is None or life is None:
-        message = "a joiner is made for a living leader only"
-        raise ValueError(message)
-    manifest = pods.joiner_pod(
-        view.blueprint,
-        incarnation=leader.incarnation,
-        serial=leader.serial,
-        leader_life=life,
-        leader_address=leader.ip,
-        offset=offset,
-    )
-    return CreatePod(manifest=manifest, why=f"ranks {offset} and up are missing")
-
-
-def _engine_started(pod: Pod) -> bool:
-    container = pod.container("engine")
-    return container is not None and container.running

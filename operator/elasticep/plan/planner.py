@@ -10,9 +10,10 @@ from dataclasses import replace
 from elasticep.api import names
 from elasticep.api.reasons import Blocked, Progress, Settled
 from elasticep.plan import back_off, objects
-from elasticep.plan.actions import Action, ApplyService, CreateAdminKey, SendTraffic
+from elasticep.plan.actions import Action, ApplyService, CreateAdminKey, DeletePod, SendTraffic
 from elasticep.plan.decision import Decision, Plan, Reason
-from elasticep.plan.growth import follow_operation, grow, trim
+from elasticep.plan.growth import follow_operation, grow
+from elasticep.plan.joiners import trim
 from elasticep.plan.leader import adopt, await_engine, ensure_leader, stop
 from elasticep.plan.recovery import detect_loss
 from elasticep.plan.refused import explain_refusal
@@ -47,7 +48,9 @@ def _decide(view: View) -> Decision:
     if view.spec.replicas == 0:
         return stop(view)
     decision = _run(adopt(view))
-    return replace(decision, actions=(*_surroundings(view), *decision.actions))
+    return replace(
+        decision, actions=(*_surroundings(view), *_traffic(view, decision), *decision.actions)
+    )
 
 
 def _run(view: View) -> Decision:
@@ -118,10 +121,17 @@ def _surroundings(view: View) -> tuple[Action, ...]:
         actions.append(ApplyService(manifest=service, why="the group has no Service yet"))
     elif objects.differs(service, snapshot.service.content):
         actions.append(ApplyService(manifest=service, why="the Service was changed"))
-    if view.leader_serves and view.leader is not None and not view.leader.serving:
-        why = "its engine answers"
-        actions.append(SendTraffic(pod=view.leader.name, uid=view.leader.uid, why=why))
     return tuple(actions)
+
+
+def _traffic(view: View, decision: Decision) -> tuple[SendTraffic, ...]:
+    """A leader that serves gets traffic, unless this very decision ends it."""
+    leader = view.leader
+    if leader is None or leader.serving or not view.leader_serves:
+        return ()
+    if any(isinstance(a, DeletePod) and a.uid == leader.uid for a in decision.actions):
+        return ()
+    return (SendTraffic(pod=leader.name, uid=leader.uid, why="its engine answers"),)
 
 
 def _name_conflict(view: View) -> Decision | None:
@@ -142,11 +152,16 @@ def _name_conflict(view: View) -> Decision | None:
     return None
 
 
+_PAUSED = "spec.paused is true: nothing is changed."
+
+
 def _paused(view: View, decision: Decision) -> Decision:
     """The same judgement with nothing done, and nothing put on record for what is not done."""
-    memory = view.memory if decision.actions else decision.memory
-    reason = Reason(
-        word=Settled.PAUSED,
-        message=f"spec.paused is true: nothing is changed. Otherwise: {decision.reason.message}",
+    if not decision.actions:
+        words = f"{_PAUSED} Otherwise: {decision.reason.message}"
+        return replace(decision, reason=Reason(word=Settled.PAUSED, message=words), resting=True)
+    # A time to try again that is on no record would be another one at every look.
+    words = f"{_PAUSED} Otherwise something would be done: {decision.reason.word}."
+    return Decision(
+        reason=Reason(word=Settled.PAUSED, message=words), memory=view.memory, resting=True
     )
-    return replace(decision, actions=(), memory=memory, reason=reason, resting=True)

@@ -85,14 +85,20 @@ def joiner_pod(
     leader_life: str,
     leader_address: str,
     offset: int,
+    after: tuple[str, ...] = (),
 ) -> dict[str, Any]:
-    """The joiner pod at rank ``offset`` of one life of the leader's engine."""
+    """The joiner pod at rank ``offset`` of one life of the leader's engine.
+
+    ``after`` are the UIDs of its predecessors that are still there, on a lost node perhaps for
+    ever: the name is another one than theirs, and the same again for the same predecessors.
+    """
+    suffix = names.short_hash(leader_life, *sorted(after)) if after else leader_life
     arguments = joiner_arguments(
         blueprint.contract, blueprint.launch, offset=offset, leader_address=leader_address
     )
     return _pod(
         blueprint,
-        name=names.joiner_pod(blueprint.group, offset, leader_life),
+        name=names.joiner_pod(blueprint.group, offset, suffix),
         labels={
             names.LABEL_ROLE: names.JOINER,
             names.LABEL_INCARNATION: incarnation,

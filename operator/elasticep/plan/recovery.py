@@ -1,5 +1,6 @@
 """How an incarnation ends, and when the next one may begin."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -13,7 +14,7 @@ from elasticep.plan.back_off import Failure
 from elasticep.plan.crash_loop import root_cause
 from elasticep.plan.decision import Decision, Reason
 from elasticep.plan.view import View
-from elasticep.world.engine import FINAL_PHASES
+from elasticep.world.engine import FINAL_PHASES, EngineState
 from elasticep.world.pods import Pod, restarts
 
 
@@ -26,8 +27,7 @@ def detect_loss(view: View) -> Decision | None:
     engine = view.engine
     if engine is None:
         return None
-    offset = view.spec.leader.ranks
-    while offset < engine.effective:
+    for offset in _joined_offsets(view, engine):
         joiner = view.joiner_at(offset)
         if joiner is None or joiner.dead or _was_restarted(view, joiner):
             message = (
@@ -35,11 +35,25 @@ def detect_loss(view: View) -> Decision | None:
                 f"{engine.effective}; they cannot be replaced, so the whole group starts again"
             )
             return restart(view, _loss(view, Loss.RANK_LOST, message))
-        offset += view.spec.joiner.ranks
     if engine.phase in FINAL_PHASES or "rank recovery is unsupported" in engine.last_error:
         words = engine.last_error or f"scale phase {engine.phase}"
         return restart(view, _loss(view, ForeignWord(RECOVERY_UNSUPPORTED.reason), words))
     return None
+
+
+def _joined_offsets(view: View, engine: EngineState) -> Iterable[int]:
+    """Where joiners must stand for the size that the engine counts.
+
+    Once spec has changed it may speak of other sizes than the pods were made with: then the
+    record of those that have joined is what is left.
+    """
+    if view.template_is_current:
+        return range(view.spec.leader.ranks, engine.effective, view.spec.joiner.ranks)
+    return (
+        joiner.offset
+        for joiner in view.group.status.joiners
+        if joiner.state is JoinerState.JOINED and joiner.offset < engine.effective
+    )
 
 
 def _was_restarted(view: View, joiner: Pod) -> bool:

@@ -196,25 +196,28 @@ def _effective(view: View) -> int | None:
 
 def _joiners(view: View, effective: int | None, old: GroupStatus) -> tuple[JoinerStatus, ...]:
     before = {joiner.uid: joiner for joiner in old.joiners}
-    return tuple(
-        JoinerStatus(
-            pod=pod.name,
-            uid=pod.uid,
-            offset=pod.offset,
-            ranks=view.spec.joiner.ranks,
-            state=_joiner_state(pod, view.spec.joiner.ranks, effective, before.get(pod.uid)),
-            restarts=restarts(pod),
-        )
-        for pod in view.joiners
+    return tuple(_joiner(view, pod, effective, before.get(pod.uid)) for pod in view.joiners)
+
+
+def _joiner(
+    view: View, pod: Pod, effective: int | None, before: JoinerStatus | None
+) -> JoinerStatus:
+    """What is known of a joiner; its restarts are those before it joined: later ones are a loss."""
+    joined = before is not None and before.state is JoinerState.JOINED
+    return JoinerStatus(
+        pod=pod.name,
+        uid=pod.uid,
+        offset=pod.offset,
+        ranks=before.ranks if before else view.spec.joiner.ranks,
+        state=_joiner_state(pod, effective, before),
+        restarts=before.restarts if before is not None and joined else restarts(pod),
     )
 
 
-def _joiner_state(
-    pod: Pod, ranks: int, effective: int | None, before: JoinerStatus | None
-) -> JoinerState:
+def _joiner_state(pod: Pod, effective: int | None, before: JoinerStatus | None) -> JoinerState:
     if effective is None:
         return before.state if before else JoinerState.PENDING
-    if pod.offset + ranks <= effective:
+    if pod.offset < effective:
         return JoinerState.JOINED
     container = pod.container(names.CONTAINER)
     return JoinerState.LOADING if container and container.running else JoinerState.PENDING

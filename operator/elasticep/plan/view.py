@@ -181,6 +181,17 @@ class View:
         """The joiner of the present life at rank ``offset``."""
         return next((pod for pod in self.joiners if pod.offset == offset), None)
 
+    def terminating_at(self, offset: int) -> tuple[Pod, ...]:
+        """The joiners of the present life at rank ``offset`` that are being deleted."""
+        return tuple(
+            pod
+            for pod in self.snapshot.pods
+            if pod.terminating
+            and pod.role == names.JOINER
+            and pod.offset == offset
+            and pod.leader_life == self.life
+        )
+
 
 def fitting_ep_size(spec: GroupSpec) -> int:
     """The wanted EP size, cut to the largest reachable one that fits ``maxEPSize``.

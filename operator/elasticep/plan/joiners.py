@@ -1,0 +1,71 @@
+"""One joiner: whether it is wanted, how it is made, what has become of it."""
+
+from elasticep.api.reasons import Progress
+from elasticep.plan import pods
+from elasticep.plan.actions import CreatePod, DeletePod
+from elasticep.plan.back_off import Failure
+from elasticep.plan.crash_loop import diagnose
+from elasticep.plan.decision import Decision, Reason
+from elasticep.plan.recovery import ended
+from elasticep.plan.view import View
+from elasticep.world.engine import EngineState
+from elasticep.world.pods import Pod
+
+
+def wants(view: View, size: int) -> bool:
+    """Whether this incarnation is to grow to ``size``; one of an older template never is."""
+    return view.template_is_current and view.desired >= size
+
+
+def trim(view: View, engine: EngineState) -> Decision | None:
+    """No joiner is left that has not joined and is not wanted: a change of mind costs nothing."""
+    awaited = engine.effective if wants(view, engine.effective + 1) else None
+    surplus = [p for p in view.joiners if p.offset >= engine.effective and p.offset != awaited]
+    if not surplus:
+        return None
+    reason = Reason(
+        word=Progress.REMOVING_SURPLUS_JOINER,
+        message=f"joiner {surplus[0].name} has not joined and is not wanted any more",
+    )
+    return Decision(
+        reason=reason,
+        memory=view.memory,
+        actions=tuple(DeletePod(name=p.name, uid=p.uid, why=reason.message) for p in surplus),
+    )
+
+
+def make_joiner(view: View, offset: int) -> CreatePod:
+    """The joiner pod that adds the ranks from ``offset`` on to the leader's present life."""
+    leader, life = view.leader, view.life
+    if leader is None or life is None:
+        message = "a joiner is made for a living leader only"
+        raise ValueError(message)
+    manifest = pods.joiner_pod(
+        view.blueprint,
+        incarnation=leader.incarnation,
+        serial=leader.serial,
+        leader_life=life,
+        leader_address=leader.ip,
+        offset=offset,
+        after=tuple(pod.uid for pod in view.terminating_at(offset)),
+    )
+    return CreatePod(manifest=manifest, why=f"ranks {offset} and up are missing")
+
+
+def in_the_way(view: View, offset: int) -> tuple[Pod, ...]:
+    """Earlier joiners of the same ranks that still hold their GPUs and their name."""
+    return tuple(pod for pod in view.terminating_at(offset) if pod in view.leaving)
+
+
+def joiner_failure(joiner: Pod) -> Failure | None:
+    """Why a joiner will not join, if that is known."""
+    if joiner.dead:
+        return ended(joiner)
+    crash = diagnose(joiner)
+    return crash.failure if crash else None
+
+
+def engine_started(pod: Pod) -> bool:
+    """Whether a pod's engine runs, be it loading."""
+    container = pod.container("engine")
+    return container is not None and container.running

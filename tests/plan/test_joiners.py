@@ -1,0 +1,66 @@
+"""One joiner: when it is made, under which name, and when it counts as joined."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+import states
+import world
+
+from elasticep.plan.actions import CreatePod
+from elasticep.plan.planner import plan
+from elasticep.world.engine import CompletionFailed
+from elasticep.world.snapshot import Snapshot
+
+
+def beside(gone_by: timedelta) -> Snapshot:
+    """A leader that serves, and a joiner that is being deleted."""
+    leaving = world.joiner(4, gone_by=world.NOW + gone_by)
+    return states.serving(4, pods=(world.leader(), leaving))
+
+
+def test_a_joiner_is_not_made_before_its_predecessor_has_given_up_its_gpus() -> None:
+    planned = plan(beside(timedelta(seconds=10)))
+
+    assert planned.actions == ()
+    assert states.condition(planned.status, "Ready") == ("False", "WaitingForOldPods")
+
+
+def test_a_predecessor_on_a_lost_node_does_not_keep_the_name_for_ever() -> None:
+    state = beside(timedelta(minutes=-1))
+
+    planned = plan(state)
+    again = plan(state)
+
+    (made,) = planned.actions
+    assert isinstance(made, CreatePod)
+    assert made.manifest["metadata"]["name"] != world.joiner(4).name
+    assert again.actions == planned.actions
+
+
+@pytest.mark.parametrize("replicas", [1, 3])
+def test_a_lost_joiner_is_made_again_for_an_operation_only_while_it_is_wanted(
+    replicas: int,
+) -> None:
+    busy = states.serving(engine=world.engine(4, pending=6, phase="waiting_for_cohort"))
+    state = states.recorded(busy, operation=states.operation())
+
+    planned = plan(states.wanting(world.spec(replicas=replicas), state))
+
+    assert len(planned.actions) == (1 if replicas == 3 else 0)
+    assert planned.status.operation is not None
+
+
+def test_one_failed_proof_after_an_outage_of_the_operator_ends_no_serving_group() -> None:
+    """The growth went through while nobody looked, for longer than it was given."""
+    state = states.serving(6, 4, completion=CompletionFailed(message="timed out"))
+    grown = states.recorded(state, operation=states.operation())
+
+    first = plan(replace(grown, now=world.NOW + timedelta(hours=2)))
+    later = states.later(replace(grown, now=world.NOW + timedelta(hours=2)), first, minutes=2)
+
+    assert first.actions == ()
+    assert first.status.failures is None
+    failure = plan(later).status.failures
+    assert failure is not None
+    assert failure.reason == "OperationOverdue"
