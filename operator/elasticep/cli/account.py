@@ -44,8 +44,10 @@ def _conditions(status: GroupStatus) -> Iterator[str]:
     for condition in status.conditions:
         if word := _matters(condition):
             told.setdefault((condition.reason, condition.message), []).append(word)
+    failed = status.failures.reason if status.failures else None
     for (reason, message), words in told.items():
-        yield _paragraph(f"{', '.join(words)}: {reason}", reason, message)
+        # What the failure's own paragraph tells is not told twice.
+        yield _paragraph(", ".join(words), reason, "" if reason == failed else message)
     if not told and status.conditions:
         yield "Nothing is in its way."
 
@@ -59,14 +61,13 @@ def _matters(condition: Condition) -> str:
     return condition.type if condition.status is ConditionStatus.TRUE else ""
 
 
-def _paragraph(title: str, reason: str, message: str) -> str:
+def _paragraph(conditions: str, reason: str, message: str) -> str:
     known = explanation(reason)
-    lines = [f"{title} ({known.outlook})" if known else title]
-    lines += [f"  {known.meaning}"] if known else []
-    lines += [f"  {message}"] if message else []
-    if known and known.advice not in message:
-        lines.append(f"  What to do: {known.advice}")
-    return "\n".join(lines)
+    title = f"{conditions}: {reason}"
+    if known is None:
+        return "\n".join([title, f"  {message}"])
+    lines = [f"{title} ({known.outlook})", f"  {known.meaning}"]
+    return "\n".join([*lines, f"  {message}"] if message else lines)
 
 
 def _failure(failure: FailureStatus, now: datetime) -> str:

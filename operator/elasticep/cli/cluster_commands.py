@@ -65,12 +65,18 @@ def _parser(program: str) -> argparse.ArgumentParser:
     """The parser, whose result has in ``command`` what does the work."""
     top = argparse.ArgumentParser(prog=program)
     commands = top.add_subparsers(metavar="COMMAND", required=True)
-    for name, command, words in (
-        ("resume", resume, "try again what is not tried again by itself"),
-        ("explain", explain, "say what a group does, what is in its way, and what to do"),
+    group = f"name of the {names.KIND}"
+    for name, command, words, what in (
+        ("resume", resume, "try again what is not tried again by itself", group),
+        (
+            "explain",
+            explain,
+            "say what a group does, what is in its way, and what to do",
+            f"{group}; a reason in its place is explained without a cluster",
+        ),
     ):
         parser = commands.add_parser(name, description=f"{words[0].upper()}{words[1:]}.")
-        parser.add_argument("name", metavar="NAME", help=f"name of the {names.KIND}")
+        parser.add_argument("name", metavar="NAME", help=what)
         parser.add_argument("-n", "--namespace", help="default: the context's")
         parser.add_argument("--context", help="a context of the kubeconfig; default: the current")
         parser.add_argument("--kubeconfig", help="default: $KUBECONFIG or ~/.kube/config")

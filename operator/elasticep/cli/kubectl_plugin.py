@@ -32,6 +32,9 @@ def _asks_cluster(arguments: list[str]) -> bool:
         case ["resume", *_]:
             return True
         case ["explain", *rest] if "--format" not in rest:
-            return any(word == word.lower() for word in rest if not word.startswith("-"))
+            named = [word for word in rest if not word.startswith("-")]
+            return (
+                any(word == word.lower() for word in named) or {"-h", "--help"} & {*rest} != set()
+            )
         case _:
             return False
