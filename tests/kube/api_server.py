@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,8 +23,19 @@ def api_server(directory: Path, *, crd: bool = True) -> Iterator[ControlPlane]:
     with control_plane(directory=directory, report=PlainReport(stream=sys.stderr)) as plane:
         if crd:
             kubectl(plane, "apply", "--server-side", f"--filename={CRD}")
-            kubectl(plane, "wait", "--for=condition=Established", "crd", "--all")
+            wait_for_groups(plane)
         yield plane
+
+
+def wait_for_groups(plane: ControlPlane) -> None:
+    """The CRD, which has been installed, is in effect.
+
+    Not by `kubectl wait`: that fails on a CRD so new that it has no status yet.
+    """
+    deadline = time.monotonic() + 60
+    while "elasticepgroups" not in kubectl(plane, "api-resources", "--api-group=elasticep.dev"):
+        assert time.monotonic() < deadline, "the CRD does not come into effect"
+        time.sleep(0.1)
 
 
 def kubectl(plane: ControlPlane, *words: str, stdin: str = "") -> str:
