@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -61,6 +62,7 @@ class WarmWorker:
         with self._lock:
             if self.warm:
                 return
+            self._end_process()
             python = environment.ensure(self.version, self._progress) / "bin" / "python"
             self._progress(f"sglang {self.version}: importing")
             self._process = self._spawn(python)
@@ -69,11 +71,15 @@ class WarmWorker:
     def close(self) -> None:
         """End the process and remove what it left. No question may follow."""
         with self._lock:
-            if self._process is not None:
-                self._process.terminate()
-                self._process.communicate()
-                self._process = None
+            self._end_process()
             shutil.rmtree(self._directory, ignore_errors=True)
+
+    def _end_process(self) -> None:
+        """End the process if it lives, and close its pipes."""
+        if self._process is not None:
+            self._process.terminate()
+            self._process.communicate()
+            self._process = None
 
     def _spawn(self, python: Path) -> subprocess.Popen[str]:
         """Start the process and wait until it listens."""
@@ -98,19 +104,33 @@ class WarmWorker:
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
         self.start()
         try:
-            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-                connection.settimeout(ANSWER_TIMEOUT_SECONDS)
-                connection.connect(str(self._socket))
-                with connection.makefile("rw", encoding="utf-8") as stream:
-                    stream.write(json.dumps(request) + "\n")
-                    stream.flush()
-                    line = stream.readline()
+            line = self._exchange(json.dumps(request))
         except OSError as error:
+            self._let_it_die()
             raise self._failure(f"did not answer ({error})") from error
         if not line:
+            self._let_it_die()
             raise self._failure("ended without an answer")
         answer: dict[str, Any] = json.loads(line)
         return answer
+
+    def _exchange(self, question: str) -> str:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(ANSWER_TIMEOUT_SECONDS)
+            connection.connect(str(self._socket))
+            with connection.makefile("rw", encoding="utf-8") as stream:
+                stream.write(question + "\n")
+                stream.flush()
+                return stream.readline()
+
+    def _let_it_die(self) -> None:
+        """Give a process that is ending time to end, so that the next question starts a new one.
+
+        When only the fork for one question has died, the process stays.
+        """
+        if self._process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(timeout=1)
 
     def _failure(self, what: str) -> WorkerFailedError:
         said = self._log.read_text(errors="replace")[-4000:] if self._log.exists() else ""
