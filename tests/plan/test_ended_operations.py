@@ -6,9 +6,10 @@ from datetime import timedelta
 import states
 import world
 
-from elasticep.plan.actions import DeletePod
+from elasticep.plan.actions import DeletePod, RequestScale
 from elasticep.plan.planner import plan
 from elasticep.world.pods import Exit
+from elasticep.world.snapshot import Snapshot
 
 GRAPHS = "AssertionError: Elastic EP scale-up requires decode CUDA graphs to be disabled"
 
@@ -58,3 +59,45 @@ def test_an_operation_at_neither_end_of_which_the_engine_stands_is_over() -> Non
     assert planned.status.operation is None
     assert planned.status.failures is None
     assert states.condition(planned.status, "Ready") == ("True", "AllRanksServing")
+
+
+def asked(phase: str, *, engine_phase: str = "idle") -> Snapshot:
+    """A growth on record of which the engine, which answers, shows no sign."""
+    state = states.serving(4, 4, engine=world.engine(4, phase=engine_phase))
+    return states.recorded(state, operation=states.operation(phase=phase))
+
+
+def test_a_growth_that_waited_on_record_for_an_operator_gets_its_whole_time() -> None:
+    """It had been asked for, and timed out while no operator ran."""
+    state = replace(asked("Recorded", engine_phase="failed"), now=world.NOW + timedelta(hours=1))
+
+    again = plan(state)
+    busy = world.engine(4, pending=6, phase="waiting_for_cohort")
+    followed = plan(states.later(replace(state, engine=busy), again, seconds=2))
+
+    assert [type(action) for action in again.actions] == [RequestScale]
+    assert again.status.operation is not None
+    assert again.status.operation.phase == "AskingAgain"
+    assert followed.actions == ()
+    assert followed.status.failures is None
+
+
+def test_an_engine_that_never_begins_is_asked_for_a_minute_and_then_after_a_back_off() -> None:
+    """Every request is answered with a server error, say."""
+    first = plan(asked("Recorded"))
+    soon = plan(states.later(asked("Recorded"), first, seconds=59))
+    late = plan(states.later(asked("Recorded"), first, seconds=61))
+
+    assert [type(action) for action in soon.actions] == [RequestScale]
+    assert soon.status == first.status
+    assert late.actions == ()
+    assert late.status.failures is not None
+    assert late.status.failures.reason == "ScaleUpFailed"
+    assert late.look_again == timedelta(seconds=10)
+
+
+def test_an_engine_that_gives_up_at_once_is_not_asked_at_every_look() -> None:
+    planned = plan(asked("AskingAgain", engine_phase="failed"))
+
+    assert [type(action) for action in planned.actions] == [DeletePod]
+    assert planned.status.failures is not None

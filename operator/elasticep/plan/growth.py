@@ -17,7 +17,7 @@ from elasticep.plan.joiners import (
     make_joiner,
     wants,
 )
-from elasticep.plan.leader import WAITING_POLL
+from elasticep.plan.leader import STARTING_POLL, WAITING_POLL
 from elasticep.plan.recovery import backing_off, restart
 from elasticep.plan.view import View
 from elasticep.plan.waiting import why_waiting
@@ -28,6 +28,12 @@ OPERATION_POLL = timedelta(milliseconds=250)
 _JOINERLESS_POLL = timedelta(seconds=2)
 _LOADING_MARGIN = timedelta(seconds=60)
 """How long past the engine's own timeout we wait for its verdict."""
+
+_ASKED_FOR = timedelta(seconds=60)
+"""How long an engine that answers is asked for the same growth without beginning it."""
+
+_FAILED = "failed"
+"""The engine's word for an operation that it has given up."""
 
 
 def follow_operation(view: View, engine: EngineState) -> Decision | View:
@@ -42,9 +48,7 @@ def follow_operation(view: View, engine: EngineState) -> Decision | View:
         return _prove(view, operation)
     if not engine.quiet:
         return _keep_following(view, operation, phase=engine.phase)
-    if operation.phase != Phase.RECORDED:
-        return _fail(view, engine, operation)
-    return _request(view, engine, operation)
+    return _settle(view, engine, operation)
 
 
 def grow(view: View, engine: EngineState) -> Decision | None:
@@ -102,11 +106,21 @@ def _operation(view: View, *, from_: int, to: int) -> OperationStatus:
     )
 
 
+def _settle(view: View, engine: EngineState, operation: OperationStatus) -> Decision | View:
+    """The engine is at rest and at the old size: it has not been asked, or it has given up."""
+    if operation.phase == Phase.RECORDED:
+        return _request(view, engine, operation)
+    if operation.phase == Phase.ASKING_AGAIN and engine.phase != _FAILED:
+        return _insist(view, engine, operation)
+    return _fail(view, engine, operation)
+
+
 def _request(view: View, engine: EngineState, operation: OperationStatus) -> Decision:
     """On record, and the engine is idle at the old size: it has not been asked, or not heard.
 
     Asking for an absolute size again is safe then: had it been accepted in between, the answer
-    is 409 or 400, never a second operation.
+    is 409 or 400, never a second operation. Its time begins anew, for nobody knows how long the
+    record has waited for an operator.
     """
     joiner = view.joiner_at(operation.from_)
     wanted = wants(view, operation.to) and engine.effective == operation.from_
@@ -118,7 +132,24 @@ def _request(view: View, engine: EngineState, operation: OperationStatus) -> Dec
         return Decision(
             reason=reason, memory=view.without_operation().memory, look_again=OPERATION_POLL
         )
-    return _ask(view, operation, why=f"joiner {joiner.name} is starting")
+    if operation.phase == Phase.RECORDED:
+        renewed = _operation(view, from_=operation.from_, to=operation.to)
+        operation = renewed.model_copy(update={"phase": Phase.ASKING_AGAIN})
+    return _ask(
+        view.remember(operation=operation), operation, why=f"joiner {joiner.name} is starting"
+    )
+
+
+def _insist(view: View, engine: EngineState, operation: OperationStatus) -> Decision:
+    """Ask again, for a while; the joiner is not to blame when nothing comes of it."""
+    if view.snapshot.now - operation.started_at <= _ASKED_FOR:
+        return replace(_request(view, engine, operation), look_again=STARTING_POLL)
+    failure = Failure(
+        reason=Loss.SCALE_UP_FAILED,
+        message=f"{operation.message}: the engine was asked for {_ASKED_FOR.total_seconds():g} s "
+        f"and did not begin it {engine.last_error}".strip(),
+    )
+    return _give_up(view.without_operation(), failure, None)
 
 
 def _ask(view: View, operation: OperationStatus, *, why: str) -> Decision:

@@ -101,7 +101,7 @@ class Progress(ReasonWord):
 class Phase(ReasonWord):
     """How far a growth has come: the reason of ``ScalingUp`` while one runs.
 
-    All but the first two are the engine's own words. Another release may have others; they are
+    All but the first three are the engine's own words. Another release may have others; they are
     reported as they are and mean that the growth is in progress.
     """
 
@@ -109,6 +109,12 @@ class Phase(ReasonWord):
         "Recorded",
         Outlook.PASSING,
         "The growth is in status.operation; whether the engine has been asked is not known.",
+        _NOTHING,
+    )
+    ASKING_AGAIN = (
+        "AskingAgain",
+        Outlook.PASSING,
+        "The engine shows no sign of having been asked for the growth and is asked again.",
         _NOTHING,
     )
     PROVING_SERVING = (
