@@ -41,8 +41,9 @@ class Workers:
     clock: Callable[[], float]
     """The event loop's own time."""
     limit: int = 16
+    stopping: bool = field(default=False, init=False)
+    """Whether nothing new is begun."""
     _news: asyncio.Event = field(default_factory=asyncio.Event, init=False)
-    _stopping: bool = field(default=False, init=False)
 
     def ring(self, key: Key) -> None:
         """Something happened to the group, or may have."""
@@ -52,13 +53,13 @@ class Workers:
 
     def stop(self) -> None:
         """Begin nothing new; `run` returns when what is in progress has ended."""
-        self._stopping = True
+        self.stopping = True
         self._news.set()
 
     async def run(self) -> None:
         """Work until stopped. Cancelled, it cancels what is in progress."""
         async with asyncio.TaskGroup() as tasks:
-            while not self._stopping:
+            while not self.stopping:
                 self._news.clear()
                 self._begin_what_is_due(tasks)
                 # A worker that gets free, a key that is rung for, and a stop are all news.
