@@ -15,6 +15,7 @@ from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 
 import aiohttp
+from prometheus_client import disable_created_metrics
 
 from elasticep.apply.executor import Executor
 from elasticep.apply.reporter import Reporter
@@ -54,6 +55,8 @@ def main(arguments: Sequence[str]) -> int:
     """
     settings = read_settings(arguments, os.environ)
     logs.set_up(level=settings.log_level)
+    # Otherwise each counter is accompanied by a series that says when it was made.
+    disable_created_metrics()  # type: ignore[no-untyped-call]
     try:
         asyncio.run(_operate(settings))
     except (CannotStartError, LeaseLostError, DutyEndedError, KubeError, OSError) as error:
