@@ -18,6 +18,7 @@ from testbed.commands import MARK, marked
 from testbed.errors import TestbedError, last_lines
 
 _END_SECONDS = 30.0
+_PATIENCE_SECONDS = 5.0
 _POLL_SECONDS = 0.02
 
 
@@ -31,6 +32,11 @@ class Process:
     name: str
     command: str
     resident_bytes: int
+
+    @property
+    def waits_for_another(self) -> bool:
+        """It is the nsenter or unshare in front of a program in other namespaces."""
+        return self.command.startswith(("nsenter ", "unshare "))
 
 
 def start(name: str, argv: Sequence[str | Path], *, state: Path) -> "Daemon":
@@ -147,9 +153,14 @@ def end(chosen: Callable[[Process], bool], *, state: Path) -> int:
         if time.monotonic() > deadline:
             stuck = ", ".join(f"{process.name} ({process.pid})" for process in left)
             raise TestbedError(f"these processes do not end: {stuck}")
+        # What only waits ends by itself, and has to: a namespace of processes is not gone until all
+        # in it are buried, and without nsenter that is left to this machine's process 1, which
+        # in a container may be one that buries nobody.
+        patient = time.monotonic() < deadline - _END_SECONDS + _PATIENCE_SECONDS
         for process in left:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process.pid, signal.SIGKILL)
+            if not (patient and process.waits_for_another):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process.pid, signal.SIGKILL)
             killed[process.pid] = process
         time.sleep(_POLL_SECONDS)
     for pid in killed:

@@ -62,8 +62,7 @@ def _processes(cluster: Cluster) -> Table:
     table.add_column("memory", justify="right")
     shown = daemons.find(state=cluster.places.state)
     for process in sorted(shown, key=lambda each: (each.name.partition("@")[2], each.name)):
-        # Each program on a node has an nsenter in front of it, which only waits.
-        if not process.command.startswith(("nsenter", "unshare", "/usr/bin/containerd-shim")):
+        if not process.waits_for_another and "containerd-shim" not in process.command:
             megabytes = process.resident_bytes / 1024**2
             table.add_row(process.name, str(process.pid), f"{megabytes:.0f} MB")
     return table
