@@ -1,0 +1,240 @@
+"""What must hold at every decision and at every effect, whatever happens around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from elasticep.api import names
+from elasticep.api.models import GroupSpec, GroupStatus
+from elasticep.plan.actions import RequestScale
+from elasticep.plan.decision import Plan
+from elasticep.plan.planner import plan
+from elasticep.plan.view import View
+from elasticep.world.engine import EngineState
+from elasticep.world.snapshot import Snapshot
+from sim.api_server import ApiServer
+from sim.kubelet import Nodes
+from sim.pods import SimPod
+from sim.wellformed import insist, judge_status
+
+THOUGHTS = 5
+"""How many looks at a world that stands still may each come to something new."""
+
+STABLE = timedelta(minutes=10)
+FIRST_DELAY = timedelta(seconds=10)
+LONGEST_DELAY = timedelta(minutes=10)
+OVERDUE = {"OperationOverdue", "LeaderStartOverdue"}
+NEVER_BEGAN = "did not begin"
+"""Failures for which nothing needs to have gone wrong but that nothing happened."""
+
+
+@dataclass(kw_only=True)
+class Row:
+    """Pods that were made again and again without anybody's asking."""
+
+    made_at: datetime
+    wish: tuple[int, str]
+    """The generation and the resume annotation that they were made for."""
+    again: int = 0
+
+
+@dataclass(eq=False, kw_only=True)
+class Laws:
+    """The watch over one story."""
+
+    api: ApiServer
+    nodes: Nodes
+    faults: int = 0
+    """What may be counted as a failure, beside the exits and the engines' own failures."""
+    counted: int = 0
+    """The failures that were put on record."""
+    broken: bool = False
+    serial: int = 0
+    rows: dict[tuple[str, ...], Row] = field(default_factory=dict)
+
+    def watched(self, act: Callable[[], Any]) -> Any:
+        """What ``act`` returns; that it has failed is remembered."""
+        try:
+            return act()
+        except BaseException:
+            self.broken = True
+            raise
+
+    def think(self, snapshot: Snapshot) -> Plan:
+        """The plan for a snapshot, when it is a lawful one."""
+        return self.watched(lambda: self._think(snapshot))  # type: ignore[no-any-return]
+
+    def _think(self, snapshot: Snapshot) -> Plan:
+        planned = plan(snapshot)
+        if snapshot.group.deleting:
+            insist(not planned.actions, "nothing is done for a group that is deleted")
+            insist(planned.status == snapshot.group.status, "nor is its status written")
+            return planned
+        judge_status(snapshot, planned.status)
+        spec = snapshot.group.spec
+        if not isinstance(spec, GroupSpec) or spec.paused:
+            insist(not planned.actions, "nothing is done while paused, or not knowing what")
+        for action in planned.actions:
+            if isinstance(action, RequestScale):
+                _judge_request(action, snapshot, planned)
+        if snapshot.refusals:
+            insist(not planned.actions, "a refusal is explained before anything else is done")
+        else:
+            _comes_to_rest(snapshot, planned)
+        return planned
+
+    def recorded(self, old: GroupStatus, new: GroupStatus) -> None:
+        """A status was written."""
+        self.watched(lambda: self._recorded(old, new))
+
+    def _recorded(self, old: GroupStatus, new: GroupStatus) -> None:
+        if new.incarnation is not None:
+            serial = new.incarnation.serial
+            insist(serial >= self.serial, f"incarnation {serial} comes after {self.serial}")
+            self.serial = serial
+        failure = new.failures
+        if failure is None or failure.reason in OVERDUE or NEVER_BEGAN in failure.message:
+            return
+        if old.failures is None or old.failures.last_failure_at != failure.last_failure_at:
+            self.counted += 1
+            insist(
+                self.counted <= self.faults + self.nodes.failures,
+                f"failure {self.counted}, {failure.reason}, is one that has happened",
+            )
+
+    def refused(self) -> None:
+        """Somebody has refused an action."""
+        self.faults += 1
+
+    def forgiven(self) -> None:
+        """Somebody did by hand what pods may be made again for at once."""
+        self.rows.clear()
+
+    def may_create(self, manifest: Mapping[str, Any], snapshot: Snapshot) -> None:
+        """A pod is about to be made."""
+        self.watched(lambda: self._may_create(manifest, snapshot))
+
+    def _may_create(self, manifest: Mapping[str, Any], snapshot: Snapshot) -> None:
+        labels = manifest["metadata"]["labels"]
+        life = manifest["metadata"]["annotations"].get(names.ANNOTATION_LEADER_LIFE, "")
+        if labels[names.LABEL_ROLE] == names.LEADER:
+            others = [pod.name for pod in live(self.api) if pod.role == names.LEADER]
+            insist(not others, f"no second leader is made beside {others}")
+        else:
+            _judge_joiner(labels, life, snapshot)
+        if manifest["metadata"]["name"] not in self.api.pods and not self.api.quota_spent:
+            wish = (snapshot.group.generation, snapshot.group.resume)
+            self._judge_pace((life, labels.get(names.LABEL_OFFSET, "leader")), wish)
+
+    def _judge_pace(self, which: tuple[str, ...], wish: tuple[int, str]) -> None:
+        row = self.rows.get(which)
+        now = self.api.now
+        if row is None or now - row.made_at > STABLE or row.wish != wish:
+            self.rows[which] = Row(made_at=now, wish=wish)
+            return
+        row.again += 1
+        wait = min(FIRST_DELAY * (1 << min(row.again - 1, 10)), LONGEST_DELAY)
+        gap = now - row.made_at
+        insist(
+            gap >= wait, f"making {which[-1]} again for time {row.again} waits {wait}, not {gap}"
+        )
+        row.made_at = now
+
+    def may_delete(self, pod: SimPod, snapshot: Snapshot) -> None:
+        """A pod is about to be deleted."""
+        self.watched(lambda: self._may_delete(pod, snapshot))
+
+    def _may_delete(self, pod: SimPod, snapshot: Snapshot) -> None:
+        incarnation = pod.manifest["metadata"]["labels"][names.LABEL_INCARNATION]
+        leader = next((p for p in live(self.api) if _leads(p, incarnation)), None)
+        if pod.joiner is not None and pod.joiner.admitted and pod.lost_at is None:
+            ends = leader is None or leader.dead or not pod.joiner.leader_lives
+            insist(ends, f"no joined rank is deleted in a living incarnation: {pod.name}")
+        if pod is leader and pod.leader is not None and pod.serving and pod.lost_at is None:
+            spec = snapshot.group.spec
+            stopped = isinstance(spec, GroupSpec) and spec.replicas == 0
+            whole = pod.leader.healthy and self._ranks_are_well(pod)
+            insist(stopped or not whole, f"a group that serves is not ended: {pod.name}")
+
+    def _ranks_are_well(self, leader: SimPod) -> bool:
+        joined = {p.offset for p in live(self.api) if p.joiner and p.joiner.admitted and not p.lost}
+        assert leader.leader is not None
+        group = leader.leader.group
+        wanted = set(range(group.shape.launch_size, group.effective))
+        return wanted <= {
+            rank
+            for p in live(self.api)
+            if p.joiner and p.offset in joined
+            for rank in p.joiner.ranks
+        }
+
+    def may_request(self, address: str, target: int) -> None:
+        """The engine is about to be asked."""
+        self.watched(lambda: self._may_request(address, target))
+
+    def _may_request(self, address: str, target: int) -> None:
+        operation = self.api.status.operation
+        on_record = operation is not None and operation.to == target
+        insist(on_record, "an operation is on record before the engine is asked for it")
+        process = self.nodes.leader_at(address)
+        if process is not None and process.group.pending is not None:
+            insist(process.asked_by_others, f"{target} is not asked for while it is pending")
+
+
+def live(api: ApiServer) -> list[SimPod]:
+    """The pods that nobody is deleting."""
+    return [pod for pod in api.pods.values() if not pod.terminating]
+
+
+def _leads(pod: SimPod, incarnation: str) -> bool:
+    labels = pod.manifest["metadata"]["labels"]
+    return pod.role == names.LEADER and labels[names.LABEL_INCARNATION] == incarnation
+
+
+def _judge_request(action: RequestScale, snapshot: Snapshot, planned: Plan) -> None:
+    engine = snapshot.engine
+    insist(isinstance(engine, EngineState), "no request goes to an engine that is unknown")
+    assert isinstance(engine, EngineState)
+    insist(engine.quiet, f"no request goes to an engine at work: {engine}")
+    operation = planned.status.operation
+    insist(operation is not None and operation.to == action.target, "it is on record")
+    insist(action.target > engine.effective, f"{action.target} is more than {engine.effective}")
+
+
+def _judge_joiner(labels: Mapping[str, str], life: str, snapshot: Snapshot) -> None:
+    spec, engine = snapshot.group.spec, snapshot.engine
+    assert isinstance(spec, GroupSpec)
+    insist(isinstance(engine, EngineState), "no joiner is made for an engine that is unknown")
+    assert isinstance(engine, EngineState)
+    view, offset = View.of(snapshot, spec), int(labels[names.LABEL_OFFSET])
+    assert view.leader is not None
+    insist(life == view.life, "a joiner is made for the leader's present life")
+    insist(offset == engine.effective, f"a joiner is made at {engine.effective}, not {offset}")
+    mixed = labels[names.LABEL_TEMPLATE_HASH] != view.leader.template_hash
+    insist(not mixed, "one incarnation is never of two templates")
+    offsets = [pod.offset for pod in view.joiners]
+    insist(all(each < offset for each in offsets), f"{offset} is the next after {offsets}")
+    many = 1 + len(offsets) + 1
+    wanted = many <= spec.replicas or view.memory.operation is not None
+    insist(wanted, f"pod number {many} of {spec.replicas} is not made")
+
+
+def _comes_to_rest(snapshot: Snapshot, planned: Plan) -> None:
+    """A world that stands still is thought about a few times at most, and counted once."""
+    before = snapshot.group.status.failures
+    seen = [planned]
+    while not planned.actions and planned.status != snapshot.group.status:
+        insist(len(seen) <= THOUGHTS, f"thinking comes to rest: {_ready(seen)}")
+        snapshot = replace(snapshot, group=replace(snapshot.group, status=planned.status))
+        planned = plan(snapshot)
+        seen.append(planned)
+    after = planned.status.failures
+    if before is not None and after is not None:
+        insist(after.count <= before.count + 1, f"one failure is counted once: {_ready(seen)}")
+
+
+def _ready(plans: list[Plan]) -> list[str]:
+    return [f"{c.reason}: {c.message}" for p in plans for c in p.status.conditions[:1]]

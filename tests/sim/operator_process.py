@@ -1,0 +1,242 @@
+"""The operator's process: one reconcile after the other, which may stop between any two effects.
+
+The order of reads and writes is that of ``elasticep.run.reconcile``, ``observe`` and ``apply``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from elasticep.api.models import GroupSpec
+from elasticep.api.reasons import Progress
+from elasticep.apply.refusals import refused_by_api_server
+from elasticep.kube.port import (
+    AlreadyExistsError,
+    ForbiddenError,
+    KubeError,
+    UnavailableError,
+)
+from elasticep.plan.actions import (
+    Action,
+    ApplyService,
+    CreateAdminKey,
+    CreatePod,
+    DeletePod,
+    RequestScale,
+    SendTraffic,
+)
+from elasticep.plan.decision import Plan
+from elasticep.plan.view import View
+from elasticep.world.engine import NOT_TRIED, Completion, EngineState, EngineUnknown
+from elasticep.world.snapshot import Group, Refusal, Snapshot
+from sim.api_server import ApiServer
+from sim.control import Client, Trouble
+from sim.kubelet import Nodes
+from sim.laws import Laws
+
+Round = Generator[str, Trouble, timedelta | None]
+
+FIRST_RETRY = timedelta(milliseconds=250)
+LONGEST_RETRY = timedelta(minutes=2)
+
+
+@dataclass(eq=False, kw_only=True)
+class Operator:
+    """Remembers nothing but the round that it is in and when to look again."""
+
+    api: ApiServer
+    nodes: Nodes
+    laws: Laws
+    round: Round | None = None
+    began_at: datetime = field(init=False)
+    next_look: datetime | None = field(init=False)
+    seen_revision: int = 0
+    failures: int = 0
+    announced: str = ""
+    """What the next step does."""
+    effects: int = 0
+    """Status writes and actions, those included that changed nothing."""
+
+    def __post_init__(self) -> None:
+        """A process that starts looks at every group."""
+        self.began_at = self.next_look = self.api.now
+
+    @property
+    def due(self) -> bool:
+        """Whether a round is to begin: something has changed, or it is time."""
+        rung = self.seen_revision != self.api.revision
+        timely = self.next_look is not None and self.next_look <= self.api.now
+        return self.round is None and (rung or timely)
+
+    def step(self, trouble: Trouble = Trouble.NONE) -> str:
+        """One read or one effect; begins a round when none is on the way."""
+        if self.round is None:
+            self.began_at, self.seen_revision = self.api.now, self.api.revision
+            self.next_look = None
+            self.round = self._reconcile()
+            self.announced = next(self.round)
+        doing = self.announced
+        try:
+            self.announced = self.round.send(trouble)
+        except StopIteration as end:
+            self.round, self.failures = None, 0
+            self.next_look = None if end.value is None else self.api.now + end.value
+            return f"{doing}; rests, and looks again in {end.value}"
+        except KubeError as error:
+            self.round = None
+            self.failures += 1
+            wait = min(FIRST_RETRY * (1 << min(self.failures - 1, 16)), LONGEST_RETRY)
+            self.next_look = self.api.now + wait
+            return f"{doing}: {error}; tries again in {wait}"
+        return doing
+
+    def finish_round(self) -> None:
+        """A whole round, or what is left of it, without trouble."""
+        self.step()
+        while self.round is not None:
+            self.step()
+
+    def is_killed(self) -> None:
+        """All that it was about to do is forgotten; its successor looks at once."""
+        self.round, self.failures, self.next_look = None, 0, self.api.now
+
+    def _reconcile(self) -> Round:
+        _delivered((yield "reads the group"))
+        group = self.api.read_group()
+        _delivered((yield "reads the pods"))
+        snapshot = Snapshot(
+            group=group,
+            pods=tuple(pod.seen() for pod in self.nodes.pods()),
+            now=self.api.now,
+            engine=EngineUnknown(reason=Progress.LEADER_STARTING, message="not running yet"),
+            service=self.api.read_service(),
+            admin_key_secret=self.api.read_admin_key(),
+        )
+        client = self._client(snapshot)
+        if client is not None:
+            trouble = yield "asks the engine"
+            snapshot = _ask(client, snapshot, trouble)
+        planned = self.laws.think(snapshot)
+        group = yield from self._report(group, planned)
+        for action in planned.actions:
+            trouble = yield _said(action)
+            self.effects += 1
+            refusal = self._carry_out(action, snapshot, client, trouble)
+            if refusal is not None:
+                self.laws.refused()
+                planned = self.laws.think(replace(snapshot, group=group, refusals=(refusal,)))
+                yield from self._report(group, planned)
+                break
+        return planned.look_again
+
+    def _client(self, snapshot: Snapshot) -> Client | None:
+        if not isinstance(snapshot.group.spec, GroupSpec):
+            return None
+        view = View.of(snapshot, snapshot.group.spec)
+        secret = snapshot.admin_key_secret
+        if view.leader is None or view.life is None or secret is None:
+            return None
+        (key,) = secret.content["data"].values()
+        return Client(nodes=self.nodes, address=view.leader.ip, admin_key=key)
+
+    def _report(self, group: Group, planned: Plan) -> Generator[str, Trouble, Group]:
+        if planned.status == group.status:
+            return group
+        trouble = yield "writes the status: " + _summary(planned)
+        _delivered(trouble)
+        self.effects += 1
+        version = self.api.write_status(planned.status, version=group.resource_version)
+        self.laws.recorded(group.status, self.api.status)
+        _answered(trouble)
+        return replace(group, status=self.api.status, resource_version=version)
+
+    def _carry_out(
+        self, action: Action, snapshot: Snapshot, client: Client | None, trouble: Trouble
+    ) -> Refusal | None:
+        if isinstance(action, RequestScale):
+            assert client is not None
+            return self._request_scale(client, action.target, snapshot, trouble)
+        _delivered(trouble)
+        try:
+            self._write(action, snapshot)
+        except AlreadyExistsError:
+            pass
+        except ForbiddenError as error:
+            assert isinstance(action, CreatePod | CreateAdminKey)
+            return refused_by_api_server(type(action).__name__, action.manifest, error)
+        _answered(trouble)
+        return None
+
+    def _write(self, action: Action, snapshot: Snapshot) -> None:
+        match action:
+            case CreatePod(manifest=manifest):
+                self.laws.may_create(manifest, snapshot)
+                self.api.create_pod(manifest)
+            case DeletePod(name=name, uid=uid):
+                pod = self.api.pods.get(name)
+                if pod is not None and pod.uid == uid:
+                    self.laws.may_delete(pod, snapshot)
+                    self.api.delete_pod(pod)
+            case SendTraffic(pod=name, uid=uid):
+                pod = self.api.pods.get(name)
+                if pod is not None and pod.uid == uid and not pod.serving:
+                    pod.serving = True
+                    self.api.touch()
+            case ApplyService(manifest=manifest):
+                self.api.service = manifest
+            case CreateAdminKey():
+                self.api.create_admin_key()
+
+    def _request_scale(
+        self, client: Client, target: int, snapshot: Snapshot, trouble: Trouble
+    ) -> Refusal | None:
+        assert isinstance(snapshot.engine, EngineState)
+        self.laws.may_request(client.address, target)
+        return client.request_scale(target, trouble)
+
+
+def _ask(client: Client, snapshot: Snapshot, trouble: Trouble) -> Snapshot:
+    """While an operation is on record the leader gets a request before it is asked."""
+    operation = snapshot.group.status.operation
+    if operation is not None:
+        client.complete(trouble)
+    state = client.state(trouble)
+    completion: Completion = NOT_TRIED
+    grown = isinstance(state, EngineState) and operation and state.effective == operation.to
+    if grown:
+        completion = client.complete(trouble)
+    return replace(snapshot, engine=state, completion=completion)
+
+
+def _delivered(trouble: Trouble) -> None:
+    if trouble is Trouble.NOT_DELIVERED:
+        raise UnavailableError(0, "Unavailable", "the request did not arrive")
+
+
+def _answered(trouble: Trouble) -> None:
+    if trouble is Trouble.ANSWER_LOST:
+        raise UnavailableError(0, "Unavailable", "no answer")
+
+
+def _said(action: Action) -> str:
+    match action:
+        case CreatePod(manifest=manifest):
+            return f"makes pod {manifest['metadata']['name']}: {action.why}"
+        case DeletePod(name=name):
+            return f"deletes pod {name}: {action.why[:120]}"
+        case RequestScale(target=target):
+            return f"asks the engine for {target} ranks"
+        case SendTraffic(pod=pod):
+            return f"sends traffic to {pod}"
+        case _:
+            return type(action).__name__
+
+
+def _summary(planned: Plan) -> str:
+    true = [c.type for c in planned.status.conditions if c.status.value == "True"]
+    ready = next((c for c in planned.status.conditions if c.type == "Ready"), None)
+    operation = planned.status.operation
+    running = f", {operation.from_}→{operation.to} {operation.phase}" if operation else ""
+    return f"{ready.reason if ready else '-'} ({', '.join(true)}){running}"

@@ -1,0 +1,35 @@
+"""What users write: a few templates, some of which can only crash."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from elasticep.api.models import GroupSpec
+from sim.engines import BREAKS_JOINER, BREAKS_LEADER
+
+IMAGE = {"image": "lmsysorg/sglang:v0.5.19", "scaleTimeoutSeconds": 120}
+
+TEMPLATES: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "tuned": {"engine": {**IMAGE, "args": ["--mem-fraction-static", "0.85"]}},
+    "breaks leader": {"engine": {**IMAGE, "args": [BREAKS_LEADER]}},
+    "breaks joiner": {"engine": {**IMAGE, "args": [BREAKS_JOINER]}},
+    "thin joiners": {"joiner": {"ranks": 1}},
+    "small leader": {"leader": {"ranks": 2}},
+}
+
+
+@cache
+def group_spec(template: str, replicas: int, *, paused: bool = False) -> GroupSpec:
+    """A spec that admission lets pass: more replicas than fit are cut."""
+    raw: dict[str, Any] = {
+        "model": {"path": "deepseek-ai/DeepSeek-V2-Lite"},
+        "engine": IMAGE,
+        "leader": {"ranks": 4},
+        "joiner": {"ranks": 2},
+        "maxEPSize": 8,
+        **TEMPLATES[template],
+    }
+    most = 1 + (raw["maxEPSize"] - raw["leader"]["ranks"]) // raw["joiner"]["ranks"]
+    return GroupSpec.model_validate({**raw, "replicas": min(replicas, most), "paused": paused})
