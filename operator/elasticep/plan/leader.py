@@ -1,9 +1,9 @@
 """The leader: when one is made, when it is given up, when its engine can be talked to."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from elasticep.api import names
-from elasticep.api.models import IncarnationStatus
+from elasticep.api.models import ConditionStatus, IncarnationStatus
 from elasticep.api.reasons import Engine, Loss, Progress, Settled
 from elasticep.plan import back_off, pods
 from elasticep.plan.actions import CreatePod
@@ -56,21 +56,35 @@ def await_engine(view: View) -> Decision | None:
 
 
 def _overdue(view: View, leader: Pod) -> Failure | None:
-    """An engine that has been silent for longer than anything it does can take."""
-    operation, container = view.memory.operation, view.leader_container
-    if operation is not None and view.snapshot.now > operation.deadline:
+    """An engine that has been silent for longer than anything it does can take.
+
+    While the kubelet's probe finds it ready it serves, whoever else cannot reach it.
+    """
+    container, now = view.leader_container, view.snapshot.now
+    if leader.ready or container is None or container.started_at is None:
+        return None
+    operation = view.memory.operation
+    if operation is not None and now > operation.deadline:
         message = f"{operation.message} passed its deadline and the engine does not answer"
         return Failure(reason=Loss.OPERATION_OVERDUE, message=message)
-    if leader.ready or leader.serving or container is None or container.started_at is None:
-        return None
+    served_until = _served_until(view)
     allowed = timedelta(seconds=view.spec.engine.start_timeout_seconds)
-    if view.snapshot.now - container.started_at < allowed:
+    if now - max(container.started_at, served_until or container.started_at) < allowed:
         return None
-    message = (
-        f"leader pod {leader.name} has not begun to serve within {allowed.total_seconds():g} s "
-        "(spec.engine.startTimeoutSeconds)"
-    )
+    within = f"for {allowed.total_seconds():g} s (spec.engine.startTimeoutSeconds)"
+    if served_until is not None and served_until > container.started_at:
+        message = f"leader pod {leader.name} has served and gives no answer {within}"
+        return Failure(reason=Loss.LEADER_SILENT, message=message)
+    message = f"leader pod {leader.name} has run and not begun to serve {within}"
     return Failure(reason=Loss.LEADER_START_OVERDUE, message=message)
+
+
+def _served_until(view: View) -> datetime | None:
+    """When a leader was last seen to serve, going by the record."""
+    for condition in view.group.status.conditions:
+        if condition.type == "Available" and condition.status is not ConditionStatus.TRUE:
+            return condition.last_transition_time
+    return None
 
 
 def _why_unknown(leader: Pod, unknown: EngineUnknown) -> Reason:

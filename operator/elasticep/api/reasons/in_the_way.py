@@ -121,6 +121,12 @@ class Loss(ReasonWord):
         "Look at the leader pod's log; raise engine.startTimeoutSeconds if it was still loading "
         "the model.",
     )
+    LEADER_SILENT = (
+        "LeaderSilent",
+        Outlook.PASSING,
+        "The leader's engine has served, and has given no answer for too long since.",
+        f"{_BY_ITSELF} Look at the leader pod's log, and at the GPUs of its node.",
+    )
     RANK_LOST = (
         "RankLost",
         Outlook.PASSING,
