@@ -7,9 +7,11 @@ import pytest
 import states
 import world
 
-from elasticep.plan.actions import CreatePod
+from elasticep.api.reasons import Engine
+from elasticep.plan.actions import CreatePod, DeletePod
 from elasticep.plan.planner import plan
-from elasticep.world.engine import CompletionFailed
+from elasticep.world.engine import CompletionFailed, EngineUnknown
+from elasticep.world.pods import Container, Exit
 from elasticep.world.snapshot import Snapshot
 
 
@@ -64,3 +66,28 @@ def test_one_failed_proof_after_an_outage_of_the_operator_ends_no_serving_group(
     failure = plan(later).status.failures
     assert failure is not None
     assert failure.reason == "OperationOverdue"
+
+
+def crashing(*, joined: bool) -> Snapshot:
+    """An engine that refuses the operator's key, and a joiner that keeps exiting."""
+    known = plan(states.serving(6 if joined else 4, 4))
+    ended = Exit(code=1, message="nobody came", finished_at=world.NOW)
+    container = Container(
+        name="engine", restarts=2, waiting_reason="CrashLoopBackOff", last_exit=ended
+    )
+    looping = world.joiner(4, ready=False, containers=(container,))
+    silent = EngineUnknown(reason=Engine.UNAUTHORIZED, message="another key")
+    return states.later(states.serving(pods=(world.leader(), looping), engine=silent), known)
+
+
+def test_a_joiner_that_crashes_holds_no_gpus_while_the_engine_cannot_be_asked() -> None:
+    planned = plan(crashing(joined=False))
+
+    assert [type(action) for action in planned.actions] == [DeletePod]
+    assert planned.status.failures is not None
+    assert planned.status.failures.reason == "EngineCrashed"
+    assert states.condition(planned.status, "Stalled") == ("True", "EngineUnauthorized")
+
+
+def test_a_joiner_that_has_joined_is_not_ended_before_the_engine_was_asked() -> None:
+    assert plan(crashing(joined=True)).actions == ()

@@ -1,7 +1,10 @@
 """One joiner: whether it is wanted, how it is made, what has become of it."""
 
+from dataclasses import replace
+
+from elasticep.api.models import JoinerState
 from elasticep.api.reasons import Progress
-from elasticep.plan import pods
+from elasticep.plan import back_off, pods
 from elasticep.plan.actions import CreatePod, DeletePod
 from elasticep.plan.back_off import Failure
 from elasticep.plan.crash_loop import diagnose
@@ -32,6 +35,25 @@ def trim(view: View, engine: EngineState) -> Decision | None:
         memory=view.memory,
         actions=tuple(DeletePod(name=p.name, uid=p.uid, why=reason.message) for p in surplus),
     )
+
+
+def end_crashed(view: View, waiting: Decision) -> Decision:
+    """The wait for an engine that cannot be asked, without a joiner that crashes meanwhile.
+
+    One that is not known to have joined would hold its GPUs through a crash loop for as long as
+    the engine stays silent, and nobody would count it.
+    """
+    joined = {j.uid for j in view.group.status.joiners if j.state is JoinerState.JOINED}
+    for joiner in view.joiners:
+        failure = joiner_failure(joiner)
+        if failure is not None and joiner.uid not in joined and not waiting.actions:
+            counted = back_off.count_failure(view, failure)
+            return replace(
+                waiting,
+                memory=replace(waiting.memory, failures=counted),
+                actions=(DeletePod(name=joiner.name, uid=joiner.uid, why=failure.message),),
+            )
+    return waiting
 
 
 def make_joiner(view: View, offset: int) -> CreatePod:

@@ -50,8 +50,15 @@ def await_engine(view: View) -> Decision | None:
             return restart(view, overdue)
         reason = _why_unknown(leader, view.snapshot.engine)
         # One that gives no answer may be back at the next look; the others say what they lack.
-        limit = None if reason.passing or reason.word is Engine.UNREACHABLE else reason
-        return Decision(reason=reason, memory=view.memory, limit=limit, look_again=STARTING_POLL)
+        if reason.passing or reason.word is Engine.UNREACHABLE:
+            return Decision(reason=reason, memory=view.memory, look_again=STARTING_POLL)
+        return Decision(
+            reason=reason,
+            memory=view.memory,
+            stalled=True,
+            limit=reason,
+            look_again=WAITING_POLL,
+        )
     return None
 
 

@@ -13,7 +13,7 @@ from elasticep.plan import back_off, objects
 from elasticep.plan.actions import Action, ApplyService, CreateAdminKey, DeletePod, SendTraffic
 from elasticep.plan.decision import Decision, Plan, Reason
 from elasticep.plan.growth import follow_operation, grow
-from elasticep.plan.joiners import trim
+from elasticep.plan.joiners import end_crashed, trim
 from elasticep.plan.leader import adopt, await_engine, ensure_leader, stop
 from elasticep.plan.recovery import detect_loss
 from elasticep.plan.refused import explain_refusal
@@ -54,8 +54,10 @@ def _decide(view: View) -> Decision:
 
 
 def _run(view: View) -> Decision:
-    if pending := ensure_leader(view) or await_engine(view):
+    if pending := ensure_leader(view):
         return pending
+    if waiting := await_engine(view):
+        return end_crashed(view, waiting)
     engine = view.engine
     if engine is None:
         message = "await_engine lets nothing pass but an engine that answers"
