@@ -6,9 +6,15 @@ from pathlib import Path
 
 import pytest
 from groups import Namespace, OperatorPod, eventually
+
 from testbed.cluster import Cluster
 
 ROOT = Path(__file__).parents[2]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """How often the operator is killed."""
+    parser.addoption("--kills", type=int, default=3, help="growths in which it is killed once")
 
 
 @pytest.fixture(scope="session")

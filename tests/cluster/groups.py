@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import yaml
+
 from testbed.cluster import Cluster
 from testbed.errors import TestbedError
 
@@ -195,6 +196,14 @@ class LiveGroup:
             return found
 
 
+def kill_container(cluster: Cluster, namespace: str, pod: str) -> None:
+    """SIGKILL for the first process of the pod's first container, sent from its node."""
+    found = json.loads(cluster.kubectl("-n", namespace, "get", "pod", pod, "-o", "json"))
+    container = found["status"]["containerStatuses"][0]["containerID"].removeprefix("containerd://")
+    node = cluster.node(found["spec"]["nodeName"])
+    node.run(["ctr", "--namespace", "k8s.io", "tasks", "kill", "--signal", "SIGKILL", container])
+
+
 def _rank(pod: dict[str, Any]) -> int:
     return int(pod["metadata"]["labels"].get("elasticep.dev/rank-offset", "0"))
 
@@ -221,18 +230,23 @@ class OperatorPod:
         self._await()
 
     def kill(self) -> None:
-        """SIGKILL, without a word; the Deployment starts another."""
+        """SIGKILL, without a word; the kubelet starts its container again."""
         for pod in self._pods():
-            self._kubectl("delete", "pod", pod, "--grace-period=0", "--force")
+            kill_container(self.cluster, OPERATOR_NAMESPACE, pod)
+
+    def node(self) -> str:
+        """The node that it runs on."""
+        jsonpath = "jsonpath={.spec.nodeName}"
+        return self._kubectl("get", "pod", self._pods()[0], "-o", jsonpath)
 
     def _await(self) -> None:
         self._kubectl("rollout", "status", "deployment/elasticep-operator", "--timeout=90s")
 
     def _pods(self) -> list[str]:
         selector = "app.kubernetes.io/component=operator"
-        return self._kubectl("get", "pods", "-l", selector, "-o", "name").replace(
-            "pod/", ""
-        ).split()
+        return (
+            self._kubectl("get", "pods", "-l", selector, "-o", "name").replace("pod/", "").split()
+        )
 
     def _kubectl(self, *words: str) -> str:
         return self.cluster.kubectl("-n", OPERATOR_NAMESPACE, *words)
@@ -253,4 +267,5 @@ def _writes(lines: Iterable[bytes]) -> Iterable[str]:
             continue
         if verb in {"get", "list", "watch"} or target.get("resource") == "leases":
             continue
-        yield f"{verb} {target.get('resource')}/{target.get('subresource', '')} {target.get('name')}"
+        what = "/".join(target.get(part, "") for part in ("resource", "name", "subresource"))
+        yield f"{verb} {what}"

@@ -10,9 +10,7 @@ KINDS = ("pods", "services", "secrets", "endpointslices")
 def leftovers(namespace: Namespace) -> list[str]:
     """Every object of a group that is still there."""
     return [
-        f"{kind}/{item['metadata']['name']}"
-        for kind in KINDS
-        for item in namespace.items(kind)
+        f"{kind}/{item['metadata']['name']}" for kind in KINDS for item in namespace.items(kind)
     ]
 
 
@@ -46,9 +44,11 @@ def test_a_group_of_the_same_name_follows_at_once(namespace: Namespace) -> None:
     second = namespace.create_group(replicas=2)
 
     eventually(
-        lambda: second.read()["metadata"].get("deletionTimestamp") is None
-        and second.effective() == 6
-        and second.condition("Ready")[0] == "True",
+        lambda: (
+            second.read()["metadata"].get("deletionTimestamp") is None
+            and second.effective() == 6
+            and second.condition("Ready")[0] == "True"
+        ),
         within=120,
         explain=second.describe,
     )

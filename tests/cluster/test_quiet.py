@@ -4,6 +4,7 @@ import time
 
 import pytest
 from groups import Namespace, operator_writes
+
 from testbed.cluster import Cluster
 
 pytestmark = pytest.mark.cluster

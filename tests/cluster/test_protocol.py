@@ -1,0 +1,104 @@
+"""One operation at a time, asked for once, whatever the engine or the operator's life does."""
+
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from groups import Namespace, OperatorPod, eventually
+
+from testbed.cluster import Cluster
+
+pytestmark = pytest.mark.cluster
+
+FAULTS = {
+    "the answer is lost after the request was taken": {"do": "reset", "route": "scale", "times": 1},
+    "the request is never taken": {
+        "do": "reset",
+        "route": "scale",
+        "accept": False,
+        "times": 1,
+    },
+    "a server error": {"do": "answer", "route": "scale", "status": 500, "times": 2},
+    "an answer that comes late": {"do": "slow", "route": "scale", "seconds": 12, "times": 1},
+    "a state that is no JSON": {
+        "do": "answer",
+        "route": "status",
+        "status": 200,
+        "body": "<html>",
+        "times": 8,
+    },
+    "a state that comes late": {"do": "slow", "route": "status", "seconds": 5, "times": 2},
+    "a phase that nobody knows": {"do": "show_phase", "phase": "reticulating_splines"},
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_growth_survives(name: str, namespace: Namespace) -> None:
+    group = namespace.create_group(replicas=1)
+    group.await_size(4)
+    group.inject(FAULTS[name])
+
+    group.scale(2)
+
+    if FAULTS[name]["do"] == "show_phase":
+        eventually(lambda: group.effective() == 6, within=60, explain=group.describe)
+    else:
+        group.await_size(6, within=90)
+    assert group.accepted_requests() == {"6": 1}
+
+
+def test_a_refused_request_is_reported_and_tried_again_after_a_back_off(
+    namespace: Namespace,
+) -> None:
+    group = namespace.create_group(replicas=1)
+    group.await_size(4)
+    group.inject({"do": "answer", "route": "scale", "status": 400, "times": 1})
+
+    group.scale(2)
+
+    group.await_condition("ScaleLimited", "True", "ScaleRejected")
+    group.await_size(6, within=90)
+    assert group.accepted_requests() == {"6": 1}
+
+
+def test_an_operator_killed_at_any_moment_of_a_growth_asks_for_each_size_once(
+    request: pytest.FixtureRequest,
+    cluster: Cluster,
+    namespace: Namespace,
+    operator: OperatorPod,
+) -> None:
+    """SIGKILL, each time at another moment; ``--kills N`` for more than a few growths."""
+    moment = random.Random(20260101)
+    operator.stop()
+    for number in range(request.config.getoption("--kills")):
+        with running_operator(cluster) as first:
+            group = namespace.create_group(f"g{number}")
+            time.sleep(moment.uniform(0.3, 14))
+            first.kill()
+        with running_operator(cluster):
+            group.await_size(8, within=90)
+            assert group.accepted_requests() == {"6": 1, "8": 1}
+            assert len(group.pods()) == 3
+            namespace.kubectl("delete", "eepg", group.name)
+            eventually(lambda: not namespace.pods(), within=60)
+
+
+@contextmanager
+def running_operator(cluster: Cluster) -> Iterator["subprocess.Popen[bytes]"]:
+    """An operator on this machine, which can be killed and started without a wait."""
+    words = [sys.executable, "-m", "elasticep", "run", "--no-leader-election"]
+    environment = {**os.environ, "KUBECONFIG": str(cluster.kubeconfig)}
+    with subprocess.Popen(
+        [*words, "--host=127.0.0.1", "--health-port=18080"],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
