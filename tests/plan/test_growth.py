@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 import world
 
-from elasticep.api.models import GroupStatus, OperationStatus
+from elasticep.api.models import FailureStatus, GroupStatus, OperationStatus
 from elasticep.plan.actions import CreatePod, DeletePod, RequestScale, SendTraffic
 from elasticep.plan.decision import Plan
 from elasticep.plan.planner import plan
@@ -252,3 +252,22 @@ def test_a_status_reads_back_as_it_was_written_whatever_is_known() -> None:
         status = plan(state).status
         written = status.model_dump(mode="json", by_alias=True, exclude_none=True)
         assert GroupStatus.model_validate(written) == status
+
+
+def test_a_joiner_that_would_fail_again_is_not_made_while_the_engine_waits_for_it() -> None:
+    lasting = FailureStatus(
+        reason="RankArithmetic",
+        last_failure_at=world.NOW,
+        template_hash=world.leader().template_hash,
+    )
+    busy = world.engine(4, pending=6, phase="waiting_for_cohort")
+    state = serving(4, engine=busy)
+    status = GroupStatus(operation=operation(phase="waiting_for_cohort"), failures=lasting)
+
+    planned = plan(replace(state, group=replace(state.group, status=status)))
+
+    assert planned.actions == ()
+    assert planned.status.operation is not None
+    assert condition(planned, "ScaleLimited") == ("True", "RankArithmetic")
+    assert condition(planned, "Stalled") == ("True", "RankArithmetic")
+    assert condition(planned, "Available")[0] == "True"
