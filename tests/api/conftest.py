@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from kubernetes import client, config
 from kubernetes.client.exceptions import ApiException
-from specimens import group
+from tests.api.specimens import group
 
 from elasticep.api import names
 from testbed.controlplane import ControlPlane, control_plane

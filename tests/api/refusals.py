@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from specimens import ENGINE_CONTAINER, LABELS, SIDECAR, Absent
+from tests.api.specimens import ENGINE_CONTAINER, LABELS, SIDECAR, Absent
 
 LONG_NAME = "a" * 45
 """One character more than fits the names that are made from it."""

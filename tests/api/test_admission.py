@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from conftest import ApiServer
-from refusals import REFUSED, TAKEN
-from specimens import group
-from verdicts import said_by_lint, said_by_server
+from tests.api.conftest import ApiServer
+from tests.api.refusals import REFUSED, TAKEN
+from tests.api.specimens import group
+from tests.api.verdicts import said_by_lint, said_by_server
 
 
 @pytest.mark.parametrize(("fields", "field", "words"), REFUSED, ids=lambda value: str(value)[:60])

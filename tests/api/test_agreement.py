@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from conftest import ApiServer
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from specimens import GOOD, group, put
-from verdicts import said_by_lint, said_by_server
+from tests.api.conftest import ApiServer
+from tests.api.specimens import GOOD, group, put
+from tests.api.verdicts import said_by_lint, said_by_server
 
 from elasticep.cli.render import rendered
 

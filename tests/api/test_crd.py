@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
-from conftest import CRD_FILE, ApiServer
+from tests.api.conftest import CRD_FILE, ApiServer
 
 from elasticep.schema.crd import crd_yaml, group_schema
 from elasticep.schema.reference import reference

@@ -2,7 +2,7 @@
 
 import json
 
-from conftest import ApiServer
+from tests.api.conftest import ApiServer
 
 from elasticep.cli.manifest import read_documents
 

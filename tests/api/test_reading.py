@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from specimens import group
+from tests.api.specimens import group
 
 from elasticep.api.models import GroupStatus, Joiner, Leader
 from elasticep.api.reading import SpecUnreadableError, read_spec, read_status

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 import yaml
-from conftest import ApiServer, Refusal
-from specimens import GOOD, group
+from tests.api.conftest import ApiServer, Refusal
+from tests.api.specimens import GOOD, group
 
 from elasticep.api.models import (
     Condition,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from conftest import ApiServer
+from tests.api.conftest import ApiServer
 
 from elasticep.schema.verdict import findings
 

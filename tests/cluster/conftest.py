@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from groups import Namespace, OperatorPod, eventually
+from tests.cluster.groups import Namespace, OperatorPod, eventually
 
 from testbed.cluster import Cluster
 

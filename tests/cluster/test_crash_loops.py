@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from groups import LiveGroup, Namespace, eventually
+from tests.cluster.groups import LiveGroup, Namespace, eventually
 
 pytestmark = pytest.mark.cluster
 

@@ -1,7 +1,7 @@
 """Deleting a group leaves nothing behind, whoever is there to see it."""
 
 import pytest
-from groups import Namespace, OperatorPod, eventually
+from tests.cluster.groups import Namespace, OperatorPod, eventually
 
 pytestmark = pytest.mark.cluster
 KINDS = ("pods", "services", "secrets", "endpointslices")

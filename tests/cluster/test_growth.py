@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from groups import LiveGroup, Namespace, eventually
+from tests.cluster.groups import LiveGroup, Namespace, eventually
 
 pytestmark = pytest.mark.cluster
 EXAMPLE = Path(__file__).parents[2] / "deploy" / "examples" / "deepseek-v2-lite.yaml"

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from groups import Namespace, OperatorPod, eventually, kill_container
+from tests.cluster.groups import Namespace, OperatorPod, eventually, kill_container
 
 from testbed.cluster import Cluster
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from groups import Namespace, OperatorPod, eventually
+from tests.cluster.groups import Namespace, OperatorPod, eventually
 
 from testbed.cluster import Cluster
 

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from groups import Namespace, operator_writes
+from tests.cluster.groups import Namespace, operator_writes
 
 from testbed.cluster import Cluster
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from judge import Judge
+from tests.contract.judge import Judge
 
 from elasticep.engine.contract import KNOWN_VERSIONS, contract_for
 from sglang_resolver.warm_worker import WarmWorker

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from judge import ADMIN_KEY, LEADER_IP, Group, Judge, lines
+from tests.contract.judge import ADMIN_KEY, LEADER_IP, Group, Judge, lines
 
 from elasticep.engine.contract import AttentionParallelism
 from sglang_resolver.verdict import Verdict

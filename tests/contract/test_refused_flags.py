@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from judge import Judge, lines
-from options import OWNED_SPELLINGS, Option, is_owned, uses
+from tests.contract.judge import Judge, lines
+from tests.contract.options import OWNED_SPELLINGS, Option, is_owned, uses
 
 pytestmark = pytest.mark.contract
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
-from judge import Judge, Line, lines, with_value, without
+from tests.contract.judge import Judge, Line, lines, with_value, without
 
 from elasticep.engine.crash_signatures import classify_text
 from sglang_resolver.verdict import Verdict

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import aiohttp
 import pytest
 from aiohttp import web
+
 from elasticep.control.client import Accepted, Ambiguous, Busy, EngineClient, Refused
 from elasticep.world.engine import (
     CompletionFailed,
@@ -38,9 +39,7 @@ async def engine(**routes: Handler) -> AsyncIterator[EngineClient]:
     port = runner.addresses[0][1]
     try:
         async with aiohttp.ClientSession() as session:
-            yield EngineClient(
-                session=session, url=f"http://127.0.0.1:{port}", admin_key="the-key"
-            )
+            yield EngineClient(session=session, url=f"http://127.0.0.1:{port}", admin_key="the-key")
     finally:
         await runner.cleanup()
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-import world
+from tests.plan import world
 
 from elasticep.api.models import GroupStatus, JoinerState, JoinerStatus
 from elasticep.api.reasons import Blocked, Engine

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-import world
+from tests.plan import world
 
 from elasticep.api.models import GroupSpec, GroupStatus, OperationStatus
 from elasticep.plan.decision import Plan

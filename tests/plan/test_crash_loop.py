@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-import world
+from tests.plan import world
 
 from elasticep.api.models import FailureStatus, GroupStatus, IncarnationStatus
 from elasticep.plan.actions import CreatePod, DeletePod

@@ -3,8 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import states
-import world
+from tests.plan import states, world
 
 from elasticep.plan.actions import DeletePod, RequestScale
 from elasticep.plan.planner import plan

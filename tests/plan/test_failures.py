@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from failures import NO_NODE, STORIES, Story, starting, young
+from tests.plan.failures import NO_NODE, STORIES, Story, starting, young
 
 import elasticep
 from elasticep.api.models import Condition, GroupStatus

@@ -3,8 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import states
-import world
+from tests.plan import states, world
 
 from elasticep.api import names
 from elasticep.api.models import IncarnationStatus

@@ -4,8 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-import states
-import world
+from tests.plan import states, world
 
 from elasticep.api.reasons import Engine
 from elasticep.plan.actions import CreatePod, DeletePod

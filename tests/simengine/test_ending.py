@@ -7,7 +7,7 @@ import signal
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from conftest import Launcher, until
+from tests.simengine.conftest import Launcher, until
 
 
 def test_refused_command_line_ends_with_the_real_text_and_code(launch: Launcher) -> None:

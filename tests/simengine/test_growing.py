@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
-from conftest import Launcher, until
+from tests.simengine.conftest import Launcher, until
 
 
 def test_group_grows_twice_under_traffic_and_keeps_every_answer(launch: Launcher) -> None:

@@ -6,7 +6,7 @@ import socket
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from conftest import Engine, Launcher, until
+from tests.simengine.conftest import Engine, Launcher, until
 
 
 @pytest.mark.parametrize(

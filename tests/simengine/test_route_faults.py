@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from conftest import Engine, Launcher
+from tests.simengine.conftest import Engine, Launcher
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from machine import Machine, machine_apart
+from tests.testbed.machine import Machine, machine_apart
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from machine import Machine
+from tests.testbed.machine import Machine
 
 from testbed.places import Places
 
