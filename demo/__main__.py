@@ -69,6 +69,7 @@ class _Demo:
         places = Places.from_environment()
         with self._timed("A cluster of three GPU nodes boots", "cluster"), open_report() as report:
             cluster = acts.boot(places, report)
+            acts.await_resolver(report)
         with self._timed("The operator is installed", "operator"):
             self._say_command(f"kubectl apply --server-side -k {acts.BASE}")
             acts.install(cluster)

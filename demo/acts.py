@@ -1,5 +1,6 @@
 """The acts of the demo; each one does one thing to the cluster and says when it is done."""
 
+import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,8 @@ from demo.diagnosis import DemoError
 from demo.picture import open_picture
 from demo.scene import Scene, of_group, read_scene
 from demo.watch import Change, watch
+from demo.web import ask
+from testbed.addresses import HOST, RESOLVER_PORT
 from testbed.api import Api
 from testbed.cluster import Cluster
 from testbed.errors import TestbedError
@@ -32,6 +35,7 @@ _GROUPS = f"/apis/elasticep.dev/v1alpha1/namespaces/{NAMESPACE}/elasticepgroups"
 _PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
 _EVENTS = f"/apis/events.k8s.io/v1/namespaces/{NAMESPACE}/events"
 _GLANCE_SECONDS = 0.25
+_RESOLVER_SECONDS = 900.0
 
 
 def boot(places: Places, report: Report) -> Cluster:
@@ -44,6 +48,18 @@ def boot(places: Places, report: Report) -> Cluster:
     up(places=places, report=report, nodes=NODES, engine_versions=ENGINE_VERSIONS)
     load(places=places, report=report, engine_versions=ENGINE_VERSIONS)
     return Cluster.running(places)
+
+
+def await_resolver(report: Report) -> None:
+    """SGLang's argument resolver has its first verdict behind it.
+
+    On a new machine it first installs SGLang, which the leader would otherwise wait for.
+    Raises DemoError when it fails.
+    """
+    question = {"version": ENGINE_VERSIONS[0], "argv": ["--model-path", "any"]}
+    with report.step("waiting for SGLang's argument resolver"):
+        url = f"http://{HOST}:{RESOLVER_PORT}/resolve"
+        ask(url, body=json.dumps(question), seconds=_RESOLVER_SECONDS)
 
 
 def install(cluster: Cluster) -> None:

@@ -2,15 +2,13 @@
 
 import json
 import subprocess
-import urllib.error
-import urllib.request
 from dataclasses import dataclass
 from typing import Any
 
 from demo.diagnosis import DemoError
+from demo.web import ask
 from testbed.cluster import Cluster
 
-_SECONDS = 30.0
 _MODEL_PORT = 30000
 
 
@@ -32,7 +30,7 @@ def complete(cluster: Cluster, *, group: str, namespace: str) -> Answer:
     )
     url = f"http://{address}:{_MODEL_PORT}/v1/completions"
     body = json.dumps({"prompt": "The capital of France is", "max_tokens": 1})
-    answer = json.loads(_ask(url, body=body))
+    answer = json.loads(ask(url, body=body))
     choice = answer["choices"][0]
     return Answer(
         command=f"curl {url} -H 'Content-Type: application/json' -d '{body}'",
@@ -64,22 +62,6 @@ def operations(address: str) -> list[dict[str, Any]]:
 
     `address` is the leader pod's, which this machine has a route to.
     """
-    report = json.loads(_ask(f"http://{address}:{_MODEL_PORT}/sim/operations"))
+    report = json.loads(ask(f"http://{address}:{_MODEL_PORT}/sim/operations"))
     found: list[dict[str, Any]] = report["operations"]
     return found
-
-
-def _ask(url: str, *, body: str | None = None) -> str:
-    request = urllib.request.Request(  # noqa: S310 - always http, to an address of the cluster
-        url,
-        data=body.encode() if body is not None else None,
-        headers={"Content-Type": "application/json"},
-    )
-    # A proxy of the environment is not asked: pods are on this machine.
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with opener.open(request, timeout=_SECONDS) as answer:
-            text: bytes = answer.read()
-    except (urllib.error.URLError, OSError) as error:
-        raise DemoError(f"{url} gave no answer: {error}") from error
-    return text.decode()
