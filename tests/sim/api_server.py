@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from tests.sim.pods import SimPod
+
 from elasticep.api import names
 from elasticep.api.models import GroupSpec, GroupStatus
 from elasticep.kube.port import AlreadyExistsError, ConflictError, ForbiddenError
 from elasticep.world.snapshot import Existing, Group, SpecProblem
-from sim.pods import SimPod
 
 NAME = "lite"
 NAMESPACE = "default"

@@ -2,7 +2,7 @@
 
 import pytest
 
-QUICK = 150
+QUICK = 500
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from tests.sim.engines import LeaderProcess
+from tests.sim.kubelet import Nodes
+
 from elasticep.api.reasons import Engine
 from elasticep.apply.refusals import refused_by_engine
 from elasticep.control.client import Refused
@@ -16,8 +19,6 @@ from elasticep.world.engine import (
     EngineUnknown,
 )
 from elasticep.world.snapshot import Refusal
-from sim.engines import LeaderProcess
-from sim.kubelet import Nodes
 
 
 class Trouble(Enum):
@@ -43,7 +44,12 @@ class Client:
 
     def _process(self) -> LeaderProcess | None:
         process = self.nodes.leader_at(self.address)
-        if process is None or not process.listening or self.nodes.leader_unreachable:
+        if (
+            process is None
+            or not process.listening
+            or process.hung
+            or self.nodes.leader_unreachable
+        ):
             return None
         return process
 

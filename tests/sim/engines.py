@@ -45,6 +45,8 @@ class LeaderProcess:
     broken: bool
     alive: bool = True
     listening: bool = False
+    hung: bool = False
+    """It answers nobody any more, and nothing but its end will change that."""
     admission: Admission | None = None
     """The ranks that meet at the barrier; every forward pass waits meanwhile."""
     asked_by_others: bool = False
@@ -81,7 +83,8 @@ class LeaderProcess:
     @property
     def healthy(self) -> bool:
         """What ``/health`` finds: it generates a token."""
-        return self.listening and self.admission is None and not self.group.lost
+        works = self.listening and not self.hung
+        return works and self.admission is None and not self.group.lost
 
     def request_scale(self, target: int, now: datetime) -> Answer:
         """The answer to a scale request."""
@@ -89,7 +92,7 @@ class LeaderProcess:
 
     def complete(self, now: datetime) -> bool:
         """Whether a one-token request is served; it moves the engine on by one step."""
-        if self.admission is not None:
+        if self.admission is not None or self.hung:
             return False
         step = self.group.forward_pass(now=now.timestamp())
         if isinstance(step, Admission):

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from elasticep.api import names
-from sim.api_server import ApiServer
-from sim.engines import (
+from tests.sim.api_server import ApiServer
+from tests.sim.engines import (
     JOINER_LOADS,
     JOINER_PATIENCE,
     LEADER_LOADS,
@@ -17,7 +16,9 @@ from sim.engines import (
     LeaderProcess,
     Stage,
 )
-from sim.pods import SimPod
+from tests.sim.pods import SimPod
+
+from elasticep.api import names
 
 NODE_EVICTS_AFTER = timedelta(minutes=5)
 FULL = "0/3 nodes are available: 3 Insufficient nvidia.com/gpu."
@@ -141,7 +142,8 @@ class Nodes:
             if pod.leader.listening and pod.leader.group.lost:
                 # The probe's own token is the forward pass that finds a rank gone.
                 pod.leader.complete(self.api.now)
-            ready = pod.leader.healthy or (pod.ready and pod.leader.admission is not None)
+            at_barrier = pod.leader.admission is not None and not pod.leader.hung
+            ready = pod.leader.healthy or (pod.ready and at_barrier)
         else:
             ready = pod.joiner is not None and pod.joiner.stage is Stage.SERVING
         if ready == pod.ready:

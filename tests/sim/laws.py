@@ -7,6 +7,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from tests.sim.api_server import ApiServer
+from tests.sim.kubelet import Nodes
+from tests.sim.pods import SimPod
+from tests.sim.wellformed import insist, judge_status
+
 from elasticep.api import names
 from elasticep.api.models import GroupSpec, GroupStatus
 from elasticep.plan.actions import RequestScale
@@ -15,10 +20,6 @@ from elasticep.plan.planner import plan
 from elasticep.plan.view import View
 from elasticep.world.engine import EngineState
 from elasticep.world.snapshot import Snapshot
-from sim.api_server import ApiServer
-from sim.kubelet import Nodes
-from sim.pods import SimPod
-from sim.wellformed import insist, judge_status
 
 THOUGHTS = 5
 """How many looks at a world that stands still may each come to something new."""
@@ -113,6 +114,12 @@ class Laws:
         """Somebody did by hand what pods may be made again for at once."""
         self.rows.clear()
 
+    def forgotten(self) -> None:
+        """What was on record is lost: it may be counted again, from the beginning."""
+        self.serial = 0
+        self.faults += self.counted + 1
+        self.rows.clear()
+
     def may_create(self, manifest: Mapping[str, Any], snapshot: Snapshot) -> None:
         """A pod is about to be made."""
         self.watched(lambda: self._may_create(manifest, snapshot))
@@ -153,7 +160,7 @@ class Laws:
         if pod.joiner is not None and pod.joiner.admitted and pod.lost_at is None:
             ends = leader is None or leader.dead or not pod.joiner.leader_lives
             insist(ends, f"no joined rank is deleted in a living incarnation: {pod.name}")
-        if pod is leader and pod.leader is not None and pod.serving and pod.lost_at is None:
+        if pod is leader and pod.leader is not None and pod.serving and pod.ready:
             spec = snapshot.group.spec
             stopped = isinstance(spec, GroupSpec) and spec.replicas == 0
             whole = pod.leader.healthy and self._ranks_are_well(pod)

@@ -9,6 +9,11 @@ from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from tests.sim.api_server import ApiServer
+from tests.sim.control import Client, Trouble
+from tests.sim.kubelet import Nodes
+from tests.sim.laws import Laws
+
 from elasticep.api.models import GroupSpec
 from elasticep.api.reasons import Progress
 from elasticep.apply.refusals import refused_by_api_server
@@ -31,10 +36,6 @@ from elasticep.plan.decision import Plan
 from elasticep.plan.view import View
 from elasticep.world.engine import NOT_TRIED, Completion, EngineState, EngineUnknown
 from elasticep.world.snapshot import Group, Refusal, Snapshot
-from sim.api_server import ApiServer
-from sim.control import Client, Trouble
-from sim.kubelet import Nodes
-from sim.laws import Laws
 
 Round = Generator[str, Trouble, timedelta | None]
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from tests.sim.engines import JoinerProcess, LeaderProcess
+
 from elasticep.api import names
 from elasticep.world.pods import Container, Exit, Pod
-from sim.engines import JoinerProcess, LeaderProcess
 
 Process = LeaderProcess | JoinerProcess
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from tests.sim.engines import BREAKS_JOINER, BREAKS_LEADER
+from tests.sim.laws import live
+from tests.sim.story import Story
+from tests.sim.wellformed import insist, is_true, reason_of
+
 from elasticep.api.models import GroupSpec
 from elasticep.plan.back_off import BUDGET
 from elasticep.plan.template_hash import template_hash
-from sim.engines import BREAKS_JOINER, BREAKS_LEADER
-from sim.laws import live
-from sim.story import Story
-from sim.wellformed import insist, is_true, reason_of
 
-MOST_MOVES = 500
+MOST_MOVES = 800
 TICK = timedelta(seconds=2)
 LONG_QUIET = timedelta(minutes=20)
 """Longer than any back-off: what has not changed for so long will not change."""
@@ -109,6 +110,8 @@ def _may_stall(story: Story) -> bool:
     if reason_of(status, "Stalled") == "TemplateChanged":
         serving = [pod for pod in live(story.api) if pod.serving]
         return any(pod.template_hash != template_hash(spec) for pod in serving)
+    if reason_of(status, "Stalled") == "EngineUnauthorized":
+        return all(leader.admin_key != story.api.admin_key for leader in story.nodes.leaders())
     failure = status.failures
     if failure is None:
         return False

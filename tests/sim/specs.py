@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from elasticep.api.models import GroupSpec
-from sim.engines import BREAKS_JOINER, BREAKS_LEADER
+from tests.sim.engines import BREAKS_JOINER, BREAKS_LEADER
 
-IMAGE = {"image": "lmsysorg/sglang:v0.5.19", "scaleTimeoutSeconds": 120}
+from elasticep.api.models import GroupSpec
+
+IMAGE = {"image": "lmsysorg/sglang:v0.5.19", "scaleTimeoutSeconds": 120, "startTimeoutSeconds": 300}
 
 TEMPLATES: dict[str, dict[str, Any]] = {
     "plain": {},

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from sim.api_server import START, ApiServer
-from sim.control import Trouble
-from sim.kubelet import Nodes
-from sim.laws import Laws
-from sim.operator_process import Operator
-from sim.pods import SimPod
-from sim.specs import group_spec
+from tests.sim.api_server import START, ApiServer
+from tests.sim.control import Trouble
+from tests.sim.kubelet import Nodes
+from tests.sim.laws import Laws
+from tests.sim.operator_process import Operator
+from tests.sim.pods import SimPod
+from tests.sim.specs import group_spec
 
 LONGEST_ROUND = timedelta(seconds=15)
 """Every request of the operator has a timeout: no round sees a leader load between two steps."""
@@ -83,7 +83,9 @@ class Story:
 
     def pass_barriers(self) -> bool:
         """Admitted ranks are through."""
-        waiting = [leader for leader in self.nodes.leaders() if leader.admission]
+        waiting = [
+            leader for leader in self.nodes.leaders() if leader.admission and not leader.hung
+        ]
         for leader in waiting:
             self.says(f"the engine: {leader.pass_barrier()}")
         return bool(waiting)

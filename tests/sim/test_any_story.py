@@ -15,17 +15,18 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from tests.sim.control import Trouble
+from tests.sim.laws import live
+from tests.sim.pods import SimPod
+from tests.sim.settling import settle
+from tests.sim.specs import TEMPLATES, group_spec
+from tests.sim.story import Story
+from tests.sim.wellformed import insist
 
 from elasticep.api import names
-from sim.control import Trouble
-from sim.laws import live
-from sim.pods import SimPod
-from sim.settling import settle
-from sim.specs import TEMPLATES, group_spec
-from sim.story import Story
-from sim.wellformed import insist
+from elasticep.api.models import GroupStatus
 
-STEPS = 40
+STEPS = 60
 
 WHICH = st.integers(0, 5)
 """Which pod is meant: counted from the oldest, beginning again when there are fewer."""
@@ -191,6 +192,46 @@ class AnyStory(RuleBasedStateMachine):
         pod.end_process()
         pod.lost_at = self.story.now
         self.story.api.touch()
+
+    @has_leaders
+    @rule()
+    def the_leader_hangs(self) -> None:
+        for leader in self.story.nodes.leaders():
+            leader.hung = leader.listening
+            self.story.laws.faults += 1
+
+    @has_leaders
+    @rule(rank=st.integers(4, 7))
+    def a_rank_falls_silent(self, rank: int) -> None:
+        for leader in self.story.nodes.leaders():
+            leader.group.ranks_gone([rank])
+            self.story.laws.faults += 1
+
+    @has_pods
+    @rule(which=WHICH)
+    def a_node_comes_back(self, which: int) -> None:
+        pod = self._pod(which)
+        if pod.lost:
+            self.story.says(f"the node of {pod.name} is back")
+            pod.lost_at = None
+            if not pod.terminating:
+                self.story.nodes.crash(pod, 255, "Unknown")
+
+    @rule()
+    def somebody_deletes_the_admin_key(self) -> None:
+        self.story.api.admin_key = None
+
+    @has_pods
+    @rule(which=WHICH)
+    def somebody_takes_traffic_away(self, which: int) -> None:
+        self._pod(which).serving = False
+        self.story.api.touch()
+
+    @rule()
+    def somebody_wipes_the_status(self) -> None:
+        self.story.api.status = GroupStatus()
+        self.story.api.touch_group()
+        self.story.laws.forgotten()
 
     @rule(full=st.booleans())
     def nodes_are_full(self, full: bool) -> None:

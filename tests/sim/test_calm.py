@@ -3,10 +3,9 @@
 from datetime import timedelta
 
 import pytest
-
-from sim.settling import settle
-from sim.story import Story
-from sim.wellformed import is_true, reason_of
+from tests.sim.settling import settle
+from tests.sim.story import Story
+from tests.sim.wellformed import is_true, reason_of
 
 
 def test_a_group_grows_to_its_size_when_nothing_goes_wrong() -> None:
