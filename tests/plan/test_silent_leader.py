@@ -32,6 +32,20 @@ def test_a_leader_that_has_served_is_waited_for_and_then_started_again() -> None
     assert spent.status.failures.reason == "LeaderSilent"
 
 
+def test_a_leader_that_answers_and_serves_nobody_is_started_again() -> None:
+    """A lost rank can leave an engine that reports its size and generates nothing."""
+    broken = replace(SERVING, pods=(world.leader(ready=False),))
+    small = states.wanting(world.spec(replicas=1), broken)
+
+    patient = after(small, ALLOWED - timedelta(seconds=5))
+    spent = after(small, ALLOWED + timedelta(seconds=5))
+
+    assert patient.actions == ()
+    assert patient.look_again is not None
+    assert spent.status.failures is not None
+    assert spent.status.failures.reason == "LeaderSilent"
+
+
 def test_a_leader_that_has_not_begun_to_serve_in_time_is_started_again() -> None:
     loading = replace(SILENT, pods=(world.leader(ready=False, serving=False),))
 

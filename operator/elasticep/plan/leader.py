@@ -46,8 +46,8 @@ def await_engine(view: View) -> Decision | None:
         limit = None if reason.passing else reason
         return Decision(reason=reason, memory=view.memory, limit=limit, look_again=WAITING_POLL)
     if isinstance(view.snapshot.engine, EngineUnknown):
-        if overdue := _overdue(view, leader):
-            return restart(view, overdue)
+        if overdue := end_overdue(view):
+            return overdue
         reason = _why_unknown(leader, view.snapshot.engine)
         # One that gives no answer may be back at the next look; the others say what they lack.
         if reason.passing or reason.word is Engine.UNREACHABLE:
@@ -62,17 +62,22 @@ def await_engine(view: View) -> Decision | None:
     return None
 
 
-def _overdue(view: View, leader: Pod) -> Failure | None:
-    """An engine that has been silent for longer than anything it does can take.
+def end_overdue(view: View) -> Decision | None:
+    """The end of a leader that has not been Ready for longer than anything it does can take.
 
     While the kubelet's probe finds it ready it serves, whoever else cannot reach it.
     """
+    failure = _overdue(view, view.leader) if view.leader else None
+    return restart(view, failure) if failure else None
+
+
+def _overdue(view: View, leader: Pod) -> Failure | None:
     container, now = view.leader_container, view.snapshot.now
     if leader.ready or container is None or container.started_at is None:
         return None
     operation = view.memory.operation
     if operation is not None and now > operation.deadline:
-        message = f"{operation.message} passed its deadline and the engine does not answer"
+        message = f"{operation.message} passed its deadline and the leader is not Ready"
         return Failure(reason=Loss.OPERATION_OVERDUE, message=message)
     served_until = _served_until(view)
     allowed = timedelta(seconds=view.spec.engine.start_timeout_seconds)
@@ -80,9 +85,9 @@ def _overdue(view: View, leader: Pod) -> Failure | None:
         return None
     within = f"for {allowed.total_seconds():g} s (spec.engine.startTimeoutSeconds)"
     if served_until is not None and served_until > container.started_at:
-        message = f"leader pod {leader.name} has served and gives no answer {within}"
+        message = f"leader pod {leader.name} has served and is not Ready any more {within}"
         return Failure(reason=Loss.LEADER_SILENT, message=message)
-    message = f"leader pod {leader.name} has run and not begun to serve {within}"
+    message = f"leader pod {leader.name} has run and not become Ready {within}"
     return Failure(reason=Loss.LEADER_START_OVERDUE, message=message)
 
 

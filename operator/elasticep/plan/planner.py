@@ -14,7 +14,14 @@ from elasticep.plan.actions import Action, ApplyService, CreateAdminKey, DeleteP
 from elasticep.plan.decision import Decision, Plan, Reason
 from elasticep.plan.growth import follow_operation, grow
 from elasticep.plan.joiners import end_crashed, trim
-from elasticep.plan.leader import adopt, await_engine, ensure_leader, stop
+from elasticep.plan.leader import (
+    WAITING_POLL,
+    adopt,
+    await_engine,
+    end_overdue,
+    ensure_leader,
+    stop,
+)
 from elasticep.plan.recovery import detect_loss
 from elasticep.plan.refused import explain_refusal
 from elasticep.plan.status import report, report_unreadable
@@ -78,6 +85,13 @@ def _run(view: View) -> Decision:
 def _rest(view: View) -> Decision:
     """The wanted size, or one that this engine cannot be brought down from."""
     effective = view.engine.effective if view.engine else 0
+    if view.leader is not None and not view.leader.ready:
+        reason = Reason(
+            word=Progress.LEADER_NOT_READY,
+            message=f"leader pod {view.leader.name} answers but is not Ready yet",
+        )
+        waiting = Decision(reason=reason, memory=view.memory, look_again=WAITING_POLL)
+        return end_overdue(view) or waiting
     if effective > view.desired:
         reason = Reason(
             word=Blocked.SCALE_DOWN_UNSUPPORTED,
@@ -87,12 +101,6 @@ def _rest(view: View) -> Decision:
             f"{view.desired}; requests in flight are lost.",
         )
         return Decision(reason=reason, memory=view.memory, limit=reason, resting=True)
-    if view.leader is not None and not view.leader.ready:
-        reason = Reason(
-            word=Progress.LEADER_NOT_READY,
-            message=f"leader pod {view.leader.name} answers but is not Ready yet",
-        )
-        return Decision(reason=reason, memory=view.memory)
     reason = Reason(word=Settled.ALL_RANKS_SERVING, message=f"serving with EP size {effective}")
     return Decision(reason=reason, memory=view.memory, resting=True)
 

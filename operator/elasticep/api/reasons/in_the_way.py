@@ -124,7 +124,7 @@ class Loss(ReasonWord):
     LEADER_SILENT = (
         "LeaderSilent",
         Outlook.PASSING,
-        "The leader's engine has served, and has given no answer for too long since.",
+        "The leader's engine has served, and has not been Ready for too long since.",
         f"{_BY_ITSELF} Look at the leader pod's log, and at the GPUs of its node.",
     )
     RANK_LOST = (
