@@ -15,7 +15,9 @@ from sglang_resolver.warm_worker import WarmWorker
 
 DEVICES = ("mlx5_0", "mlx5_1")
 LEADER_IP = "10.0.0.7"
-ADMIN_KEY = "sesame"
+MODEL = "deepseek-ai/DeepSeek-V2-Lite"
+ADMIN_KEY = "-begins-with-a-dash"
+"""As one key in 64 does that is made at random, and argparse takes such a word for a flag."""
 
 # At run time the operator fills in the one, the kubelet the others.
 _VARIABLES = {
@@ -49,7 +51,7 @@ class Judge:
             "metadata": {"name": "deepseek", "namespace": "default"},
             "spec": {
                 "replicas": 1 + joiners,
-                "model": {"path": "deepseek-ai/DeepSeek-V2-Lite", "trustRemoteCode": True},
+                "model": {"path": MODEL, "trustRemoteCode": True},
                 "engine": {
                     "image": f"lmsysorg/sglang:v{self.contract.version}",
                     "args": list(args),

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
-from tests.contract.judge import Judge, Line, lines, with_value, without
+from tests.contract.judge import MODEL, Judge, Line, lines, with_value, without
 
 from elasticep.engine.crash_signatures import classify_text
 from sglang_resolver.verdict import Verdict
@@ -137,7 +137,7 @@ WRONG_LINES = {
         change=added("--elastic-ep", "1"), reason="InvalidArguments", exit_code=2
     ),
     "no model": Wrong(
-        change=dropped("--model-path", values=1), reason="InvalidArguments", exit_code=2
+        change=dropped(f"--model-path={MODEL}", values=0), reason="InvalidArguments", exit_code=2
     ),
 }
 

@@ -74,7 +74,7 @@ def _shared_arguments(contract: Contract, launch: Launch, *, ranks: int) -> tupl
 
 def _model_arguments(launch: Launch) -> tuple[str, ...]:
     trust = ("--trust-remote-code",) if launch.trust_remote_code else ()
-    return ("--model-path", launch.model_path, *trust)
+    return (f"--model-path={launch.model_path}", *trust)
 
 
 def _server_arguments(launch: Launch) -> tuple[str, ...]:
@@ -82,7 +82,8 @@ def _server_arguments(launch: Launch) -> tuple[str, ...]:
         *("--host", "0.0.0.0"),  # noqa: S104 - the engine otherwise listens on loopback only
         *("--port", str(launch.http_port)),
         "--enable-metrics",
-        *("--admin-api-key", launch.admin_key),
+        # One word, not two: a key may begin with a dash, and argparse takes that for a flag.
+        f"--admin-api-key={launch.admin_key}",
     )
 
 
