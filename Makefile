@@ -100,8 +100,9 @@ contract-all: $(READY) ## The same with every supported version
 cluster: $(READY) ## Boot a testbed of its own, run the tests on real nodes, tear it down
 	@trap '$(AS_ROOT) $(BIN)/testbed down' EXIT; \
 	$(AS_ROOT) $(BIN)/testbed up; \
-	$(AS_ROOT) $(BIN)/testbed load; \
-	$(ROOT_PYTEST) tests -m cluster
+	$(AS_ROOT) $(BIN)/python -m demo install; \
+	$(ROOT_PYTEST) tests -m "cluster and not disturbs" -n 3 --dist worksteal; \
+	$(ROOT_PYTEST) tests -m "cluster and disturbs"
 
 ##@ Change
 

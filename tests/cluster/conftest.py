@@ -2,19 +2,21 @@
 
 import uuid
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from tests.cluster.groups import Namespace, OperatorPod, eventually
 
 from testbed.cluster import Cluster
 
-ROOT = Path(__file__).parents[2]
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """How often the operator is killed."""
     parser.addoption("--kills", type=int, default=3, help="growths in which it is killed once")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest test begins first, so that the others run beside it."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 @pytest.fixture(scope="session")
@@ -25,11 +27,9 @@ def cluster() -> Cluster:
 
 @pytest.fixture(scope="session")
 def operator(cluster: Cluster) -> OperatorPod:
-    """The operator, installed the way that a user installs it."""
-    base = ROOT / "deploy" / "kustomize" / "base"
-    cluster.kubectl("apply", "--server-side", "-k", str(base))
+    """The operator that ``make install`` has put there."""
     installed = OperatorPod(cluster=cluster)
-    installed.restart()
+    installed.start()
     return installed
 
 

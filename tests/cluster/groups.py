@@ -214,11 +214,6 @@ class OperatorPod:
 
     cluster: Cluster
 
-    def restart(self) -> None:
-        """A new process from the image that is loaded now."""
-        self._kubectl("rollout", "restart", "deployment/elasticep-operator")
-        self._await()
-
     def stop(self) -> None:
         """No operator runs."""
         self._kubectl("scale", "deployment/elasticep-operator", "--replicas=0")
@@ -252,20 +247,20 @@ class OperatorPod:
         return self.cluster.kubectl("-n", OPERATOR_NAMESPACE, *words)
 
 
-def operator_writes(cluster: Cluster, *, since: int = 0) -> list[str]:
-    """What the operator has written since an offset of the audit log, its Lease apart."""
-    with cluster.audit_log.open("rb") as log:
+def operator_writes(namespace: Namespace, *, since: int) -> list[str]:
+    """What the operator has written in a namespace since an offset of the audit log."""
+    with namespace.cluster.audit_log.open("rb") as log:
         log.seek(since)
-        return list(_writes(line for line in log if line.endswith(b"\n")))
+        return list(_writes((line for line in log if line.endswith(b"\n")), namespace.name))
 
 
-def _writes(lines: Iterable[bytes]) -> Iterable[str]:
+def _writes(lines: Iterable[bytes], namespace: str) -> Iterable[str]:
     for line in lines:
         event = json.loads(line)
         verb, target = event["verb"], event.get("objectRef", {})
         if event["user"]["username"] != OPERATOR_USER or event["stage"] != "ResponseComplete":
             continue
-        if verb in {"get", "list", "watch"} or target.get("resource") == "leases":
+        if verb in {"get", "list", "watch"} or target.get("namespace") != namespace:
             continue
         what = "/".join(target.get(part, "") for part in ("resource", "name", "subresource"))
         yield f"{verb} {what}"

@@ -24,6 +24,7 @@ def test_a_deleted_group_leaves_nothing_behind(namespace: Namespace) -> None:
     eventually(lambda: not leftovers(namespace), within=90)
 
 
+@pytest.mark.disturbs
 def test_a_group_deleted_while_the_operator_is_down_leaves_nothing_behind(
     namespace: Namespace, operator: OperatorPod
 ) -> None:

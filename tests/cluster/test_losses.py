@@ -105,6 +105,7 @@ def test_an_evicted_leader_is_followed_by_a_new_one(namespace: Namespace) -> Non
     group.await_size(4, within=120)
 
 
+@pytest.mark.disturbs
 def test_the_node_of_the_leader_goes_and_the_group_moves_to_another(
     cluster: Cluster, namespace: Namespace, operator: OperatorPod
 ) -> None:

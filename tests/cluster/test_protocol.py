@@ -66,6 +66,7 @@ def test_a_refused_request_is_reported_and_tried_again_after_a_back_off(
     assert group.accepted_requests() == {"6": 1}
 
 
+@pytest.mark.disturbs
 def test_an_operator_killed_at_any_moment_of_a_growth_asks_for_each_size_once(
     request: pytest.FixtureRequest,
     cluster: Cluster,

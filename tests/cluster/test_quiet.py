@@ -12,6 +12,7 @@ QUIET_SECONDS = 330
 """Longer than the operator's own slow look at every group, which comes every 5 min ± 10 %."""
 
 
+@pytest.mark.long
 def test_an_idle_group_costs_no_writes(cluster: Cluster, namespace: Namespace) -> None:
     group = namespace.create_group()
     group.await_size(8)
@@ -21,7 +22,7 @@ def test_an_idle_group_costs_no_writes(cluster: Cluster, namespace: Namespace) -
 
     time.sleep(QUIET_SECONDS)
 
-    assert operator_writes(cluster, since=offset) == []
+    assert operator_writes(namespace, since=offset) == []
     assert group.read()["metadata"]["resourceVersion"] == version
 
 
@@ -37,4 +38,4 @@ def test_applying_the_same_spec_again_changes_nothing(
     time.sleep(5)
 
     assert group.read()["metadata"]["generation"] == before["metadata"]["generation"]
-    assert operator_writes(cluster, since=offset) == []
+    assert operator_writes(namespace, since=offset) == []

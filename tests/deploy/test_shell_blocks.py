@@ -11,7 +11,7 @@ from tests.deploy.repository import ROOT
 
 from testbed.cluster import Cluster
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.disturbs]
 
 _SECONDS = 600
 

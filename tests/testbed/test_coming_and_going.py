@@ -10,7 +10,7 @@ from tests.testbed.machine import Machine
 
 from testbed.places import Places
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.disturbs]
 
 KUBECTL = str(Places.from_environment().programs / "kubectl")
 UP = ("up", "--bare", "--nodes", "2")
