@@ -76,8 +76,8 @@ def test_applying_again_changes_nothing(installed: Kubectl) -> None:
         kinds = "serviceaccounts,services,roles,rolebindings,deployments"
         field = "{range .items[*]}{.kind}/{.metadata.name} {.metadata.generation}"
         times = "{.metadata.managedFields[?(@.manager=='kubectl')].time}{'\\n'}{end}"
-        here = "--namespace=elasticep-system"
-        return installed("get", kinds, here, f"--output=jsonpath={field} {times}").stdout
+        ours = ("--namespace=elasticep-system", "--selector=app.kubernetes.io/part-of=elasticep")
+        return installed("get", kinds, *ours, f"--output=jsonpath={field} {times}").stdout
 
     before = written()
     again = installed("apply", "--server-side", "-k", "deploy/kustomize/base")
