@@ -3,7 +3,6 @@
 from elasticep.api.fields import ApiModel
 from elasticep.api.pod_template import PodTemplate, TemplateMetadata, TemplatePodSpec
 from elasticep.api.spec import (
-    ControlRoute,
     Engine,
     GroupSpec,
     Joiner,
@@ -28,7 +27,6 @@ __all__ = [
     "ApiModel",
     "Condition",
     "ConditionStatus",
-    "ControlRoute",
     "EPSizeStatus",
     "Engine",
     "FailureStatus",

@@ -1,6 +1,5 @@
 """The spec of an ElasticEPGroup: what the user wants."""
 
-from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field
@@ -20,13 +19,6 @@ MAX_REPLICAS = 1024
 Argument = Annotated[str, Field(max_length=2048)]
 
 Ranks = Annotated[int, Field(ge=1, le=MAX_RANKS)]
-
-
-class ControlRoute(StrEnum):
-    """Which HTTP routes carry the scale requests."""
-
-    SGLANG = "SGLang"
-    DYNAMO = "Dynamo"
 
 
 class ModelSource(ApiModel):
@@ -69,9 +61,6 @@ class Engine(ApiModel):
     """Further SGLang flags, the same for leader and joiners; those that the operator sets are
     refused.
     """
-
-    control: ControlRoute = ControlRoute.SGLANG
-    """Which HTTP routes carry the scale requests: those of SGLang, or those of a Dynamo worker."""
 
     port: Annotated[int, Field(ge=1, le=65302)] = 30000
     """The engine's HTTP port; port + 233 is used as well."""

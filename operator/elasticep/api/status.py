@@ -15,7 +15,6 @@ class JoinerState(StrEnum):
     PENDING = "Pending"
     LOADING = "Loading"
     JOINED = "Joined"
-    LOST = "Lost"
 
 
 class ConditionStatus(StrEnum):

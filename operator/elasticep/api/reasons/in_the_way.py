@@ -20,7 +20,7 @@ class Blocked(ReasonWord):
     NAME_CONFLICT = (
         "NameConflict",
         Outlook.NEEDS_HUMAN,
-        "A Service or Secret of a name that the group needs belongs to somebody else.",
+        "A Service, Secret or pod of a name that the group needs belongs to somebody else.",
         "Delete or rename it, or give the group another name.",
     )
     TEMPLATE_CHANGED = (
@@ -97,8 +97,7 @@ class Engine(ReasonWord):
         "NotElastic",
         Outlook.NEEDS_HUMAN,
         "What listens on the leader's port does not know the routes of an elastic engine.",
-        "Check engine.command, engine.port and engine.control, and that engine.image is SGLang "
-        "0.5.19 or later.",
+        "Check engine.command and engine.port, and that engine.image is SGLang 0.5.19 or later.",
     )
     SCALE_REJECTED = (
         "ScaleRejected",

@@ -1,6 +1,5 @@
 """Rules about the engine: its image, its command line, its ports, its key."""
 
-from elasticep.api.models import ControlRoute
 from elasticep.engine.contract import (
     KNOWN_VERSIONS,
     MINIMUM_LEADER_RANKS,
@@ -69,11 +68,6 @@ ENGINE = (
         holds=f"self >= {MINIMUM_LEADER_RANKS}",
         message="SGLang takes no joiner when it is launched with one rank: set leader.ranks to at"
         f" least {MINIMUM_LEADER_RANKS}",
-    ),
-    Rule(
-        at="spec.engine.control",
-        holds=f"self == {literal(ControlRoute.SGLANG)}",
-        message="this release resizes groups over SGLang's own routes only: leave control out",
     ),
     Rule(
         at="spec.engine.adminKeySecretRef.name",
