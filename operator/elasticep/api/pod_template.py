@@ -109,7 +109,7 @@ class TemplateContainer(OpenModel):
     """Not for the engine container, which must not be killed while it loads or joins."""
 
     readiness_probe: dict[str, Any] | None = None
-    """Not for the engine container: the operator sets it."""
+    """Of the engine container: in place of the operator's own, which asks for GET /health."""
 
     startup_probe: dict[str, Any] | None = None
     """Not for the engine container, which may load for as long as it needs."""

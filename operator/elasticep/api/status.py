@@ -98,7 +98,7 @@ class JoinerStatus(ApiModel):
     """How far it has come."""
 
     restarts: int = 0
-    """How often its engine container was restarted."""
+    """How often a container of it was restarted before it joined; a later one is a loss."""
 
 
 class OperationStatus(ApiModel):
@@ -127,7 +127,7 @@ class OperationStatus(ApiModel):
 
 
 class FailureStatus(ApiModel):
-    """Why the group does not get on, and when it is tried again."""
+    """What has failed last, and when it is tried again."""
 
     reason: Word
     """What failed, in one CamelCase word that does not change between releases."""
@@ -157,7 +157,7 @@ class FailureStatus(ApiModel):
     """Stands for the resume annotation's value when it failed; another one lifts the failure."""
 
     next_retry_at: datetime | None = None
-    """When it is tried again; absent when only a change of spec can help."""
+    """When it is tried again; absent when that takes another spec or another resume annotation."""
 
 
 class GroupStatus(ApiModel):
@@ -195,4 +195,4 @@ class GroupStatus(ApiModel):
     """The change of the EP size in flight, if any."""
 
     failures: FailureStatus | None = None
-    """Why the group does not get on, if it does not."""
+    """What has failed last, for some ten minutes; longer while it stands in the way."""
