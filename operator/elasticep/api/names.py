@@ -7,7 +7,8 @@ the operator.
 import hashlib
 
 API_GROUP = "elasticep.dev"
-API_VERSION = f"{API_GROUP}/v1alpha1"
+VERSION = "v1alpha1"
+API_VERSION = f"{API_GROUP}/{VERSION}"
 KIND = "ElasticEPGroup"
 PLURAL = "elasticepgroups"
 SHORT_NAME = "eepg"

@@ -12,6 +12,7 @@ import aiohttp
 from kubernetes.aio import config
 from kubernetes.aio.client import ApiClient, Configuration
 
+from elasticep.api import names
 from elasticep.kube.port import (
     PODS,
     AlreadyExistsError,
@@ -94,7 +95,7 @@ class KubeClient:
         return await self._json(
             "POST",
             _path(resource, manifest["metadata"]["namespace"]),
-            query={"fieldManager": "elasticep"},
+            query={"fieldManager": names.FIELD_MANAGER},
             body=manifest,
         )
 
@@ -102,7 +103,9 @@ class KubeClient:
         """Write the whole object over the version that its manifest was read at."""
         metadata = manifest["metadata"]
         path = _path(resource, metadata["namespace"], metadata["name"])
-        return await self._json("PUT", path, query={"fieldManager": "elasticep"}, body=manifest)
+        return await self._json(
+            "PUT", path, query={"fieldManager": names.FIELD_MANAGER}, body=manifest
+        )
 
     async def apply(
         self, resource: Resource, manifest: Manifest, *, manager: str, subresource: str = ""

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from elasticep.api import names
+
 Manifest = Mapping[str, Any]
 
 
@@ -15,17 +17,14 @@ class Resource:
     """The API group; empty for the core group."""
     version: str
     plural: str
-    kind: str
 
 
-GROUPS = Resource(
-    group="elasticep.dev", version="v1alpha1", plural="elasticepgroups", kind="ElasticEPGroup"
-)
-PODS = Resource(group="", version="v1", plural="pods", kind="Pod")
-SERVICES = Resource(group="", version="v1", plural="services", kind="Service")
-SECRETS = Resource(group="", version="v1", plural="secrets", kind="Secret")
-EVENTS = Resource(group="events.k8s.io", version="v1", plural="events", kind="Event")
-LEASES = Resource(group="coordination.k8s.io", version="v1", plural="leases", kind="Lease")
+GROUPS = Resource(group=names.API_GROUP, version=names.VERSION, plural=names.PLURAL)
+PODS = Resource(group="", version="v1", plural="pods")
+SERVICES = Resource(group="", version="v1", plural="services")
+SECRETS = Resource(group="", version="v1", plural="secrets")
+EVENTS = Resource(group="events.k8s.io", version="v1", plural="events")
+LEASES = Resource(group="coordination.k8s.io", version="v1", plural="leases")
 
 
 class KubeError(Exception):

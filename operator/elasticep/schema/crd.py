@@ -103,7 +103,7 @@ def _group_structure() -> Schema:
 
 def _version() -> dict[str, Any]:
     return {
-        "name": names.API_VERSION.partition("/")[2],
+        "name": names.VERSION,
         "served": True,
         "storage": True,
         "additionalPrinterColumns": [
