@@ -1,1 +1,1 @@
-"""Commands that answer offline: what the CRD is, what is wrong with a file, what it would make."""
+"""Commands for people: offline what a file, the CRD or a reason comes to; two about a live group."""
