@@ -48,9 +48,9 @@ def test_processes_outside_of_a_pod_are_never_the_same() -> None:
 @pytest.mark.parametrize(
     ("flag", "words"),
     [
-        ("--workers=0", "0 is too small: give 1 or more"),
-        ("--resync-seconds=often", "invalid"),
-        ("--log-level=loud", "invalid choice: 'loud'"),
+        ("--workers=0", "'0' is too small or no whole number: give 1 or more"),
+        ("--resync-seconds=often", "'often' is too small or no whole number: give 1 or more"),
+        ("--log-level=loud", "'loud' is no log level: give debug, info, warning or error"),
         ("--name=a", "unrecognized arguments: --name=a"),
     ],
 )
@@ -60,3 +60,12 @@ def test_what_is_not_understood_is_said(
     with pytest.raises(SystemExit, match="2"):
         read_settings([flag], {})
     assert words in capsys.readouterr().err
+
+
+def test_what_the_environment_says_is_judged_as_a_flag_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert read_settings([], {"ELASTICEP_LOG_LEVEL": "DEBUG"}).log_level == "debug"
+    with pytest.raises(SystemExit, match="2"):
+        read_settings([], {"ELASTICEP_LOG_LEVEL": "verbose"})
+    assert "'verbose' is no log level" in capsys.readouterr().err

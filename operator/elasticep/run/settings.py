@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+_LEVELS = ("debug", "info", "warning", "error")
+_LEVELS_IN_WORDS = f"{', '.join(_LEVELS[:-1])} or {_LEVELS[-1]}"
+_DEFAULT = " (default: %(default)s)"
 _NAMESPACE_FILE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 
 
@@ -61,7 +64,6 @@ def _parser(environment: Mapping[str, str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="elasticep run",
         description="Look after the ElasticEPGroups of a cluster.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -71,40 +73,65 @@ def _parser(environment: Mapping[str, str]) -> argparse.ArgumentParser:
         help="look only here; may be repeated; otherwise $ELASTICEP_NAMESPACES, with commas, or "
         "every namespace",
     )
-    parser.add_argument("--host", default="", help="address to serve on; all when empty")
-    parser.add_argument("--health-port", type=int, default=8080, help="/healthz and /readyz")
-    parser.add_argument("--metrics-port", type=int, help="/metrics; the health port if not given")
     parser.add_argument(
-        "--leader-election",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="act only while holding the Lease; without it no second process may run",
+        "--workers", type=_at_least_one, default=16, help=f"groups at once{_DEFAULT}"
     )
-    parser.add_argument(
-        "--lease-namespace", help="otherwise $POD_NAMESPACE, or that of the service account"
-    )
-    parser.add_argument("--lease-name", default="elasticep-operator", help="the Lease's name")
-    parser.add_argument(
-        "--log-level",
-        choices=["debug", "info", "warning", "error"],
-        default=environment.get("ELASTICEP_LOG_LEVEL", "info"),
-        help="otherwise $ELASTICEP_LOG_LEVEL",
-    )
-    parser.add_argument("--workers", type=_at_least_one, default=16, help="groups at once")
     parser.add_argument(
         "--resync-seconds",
         type=_at_least_one,
         default=300,
-        help="how often every group is looked at even if nothing seems to have happened",
+        help=f"how often every group is looked at even if nothing seems to have happened{_DEFAULT}",
     )
+    parser.add_argument(
+        "--log-level",
+        type=_level,
+        metavar="LEVEL",
+        default=environment.get("ELASTICEP_LOG_LEVEL", "info"),
+        help=f"{_LEVELS_IN_WORDS}; otherwise $ELASTICEP_LOG_LEVEL{_DEFAULT}",
+    )
+    _add_servers(parser)
+    _add_lease(parser)
     return parser
 
 
+def _add_servers(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--host", default="", help="address to serve on; all when not given")
+    parser.add_argument(
+        "--health-port", type=int, default=8080, help=f"/healthz and /readyz{_DEFAULT}"
+    )
+    parser.add_argument("--metrics-port", type=int, help="/metrics; the health port if not given")
+
+
+def _add_lease(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--leader-election",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="act only while holding the Lease, as is the default; without it no second process "
+        "may run",
+    )
+    parser.add_argument(
+        "--lease-namespace", help="otherwise $POD_NAMESPACE, or that of the service account"
+    )
+    parser.add_argument(
+        "--lease-name", default="elasticep-operator", help=f"the Lease's name{_DEFAULT}"
+    )
+
+
+def _level(text: str) -> str:
+    """A level; not argparse's ``choices``, which do not judge what the environment says."""
+    level = text.lower()
+    if level not in _LEVELS:
+        raise argparse.ArgumentTypeError(f"{text!r} is no log level: give {_LEVELS_IN_WORDS}")
+    return level
+
+
 def _at_least_one(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is too small: give 1 or more")
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is too small or no whole number: give 1 or more"
+        )
+    return int(text)
 
 
 def _names(text: str) -> list[str]:
