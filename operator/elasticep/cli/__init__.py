@@ -1,1 +1,1 @@
-"""Commands for people: offline what a file, the CRD or a reason comes to; two about a live group."""
+"""Commands for people: offline what a file or a reason comes to, and two about a live group."""
