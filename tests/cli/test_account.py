@@ -74,3 +74,17 @@ def test_the_next_try_is_told(due: timedelta | None, words: str) -> None:
     assert words in account_of_it
     assert "Failed once: JoinTimedOut, last 3 h ago" in account_of_it
     assert "twice" not in account_of_it, "what failed is told by its own paragraph"
+
+
+def test_a_failure_that_is_over_asks_for_nothing() -> None:
+    failure = {
+        "reason": "RankLost",
+        "message": "the ranks from 4 on were lost",
+        "advice": "Nothing.",
+        "lastFailureAt": (NOW - timedelta(minutes=5)).isoformat(),
+        "nextRetryAt": (NOW - timedelta(minutes=4)).isoformat(),
+    }
+    words = told(condition("Ready", "True", "AllRanksServing"), failures=failure)
+    assert "Failed once: RankLost, last 5 min ago" in words
+    assert "It is over" in words
+    assert "Next try" not in words

@@ -196,3 +196,12 @@ class GroupStatus(ApiModel):
 
     failures: FailureStatus | None = None
     """What has failed last, for some ten minutes; longer while it stands in the way."""
+
+    def condition(self, kind: str) -> Condition | None:
+        """The condition of that type; nothing before the first report."""
+        return next((each for each in self.conditions if each.type == kind), None)
+
+    def holds(self, kind: str) -> bool:
+        """Whether the condition of that type is known to be True."""
+        found = self.condition(kind)
+        return found is not None and found.status is ConditionStatus.TRUE

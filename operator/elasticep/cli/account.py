@@ -22,7 +22,7 @@ def account(group: Mapping[str, Any], *, now: datetime) -> str:
         parts.append(f"Its spec is newer than this status; {_UNSEEN}")
     parts += _conditions(status)
     if status.failures is not None:
-        parts.append(_failure(status.failures, now))
+        parts.append(_failure(status.failures, now, over=status.holds("Ready")))
     return "\n\n".join(parts)
 
 
@@ -70,16 +70,16 @@ def _paragraph(conditions: str, reason: str, message: str) -> str:
     return "\n".join([*lines, f"  {message}"] if message else lines)
 
 
-def _failure(failure: FailureStatus, now: datetime) -> str:
+def _failure(failure: FailureStatus, now: datetime, *, over: bool) -> str:
+    """The last failure; it stays in the status for a while when the group has got ``over`` it."""
     times = "once" if failure.count == 1 else f"{failure.count} times in a row"
     code = "" if failure.last_exit_code is None else f", exit code {failure.last_exit_code}"
     ago = _duration(now - failure.last_failure_at)
-    lines = [
-        f"Failed {times}: {failure.reason}, last {ago} ago{code}",
-        f"  {failure.message}",
-        f"  What to do: {failure.advice}",
-        f"  Next try: {_next_try(failure, now)}",
-    ]
+    lines = [f"Failed {times}: {failure.reason}, last {ago} ago{code}", f"  {failure.message}"]
+    if over:
+        lines.append("  It is over: the group is Ready again.")
+    else:
+        lines += [f"  What to do: {failure.advice}", f"  Next try: {_next_try(failure, now)}"]
     if failure.excerpt:
         lines += ["  Its last words:", *(f"  | {line}" for line in failure.excerpt.splitlines())]
     return "\n".join(lines)

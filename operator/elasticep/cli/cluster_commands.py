@@ -101,10 +101,10 @@ def _not_found(parsed: argparse.Namespace, error: NotFoundError) -> str:
 
 
 def _stalled(status: GroupStatus) -> str:
-    for condition in status.conditions:
-        if condition.type == "Stalled" and condition.status is ConditionStatus.TRUE:
-            return f"; it waits for something else: {condition.message}"
-    return ""
+    stalled = status.condition("Stalled")
+    if stalled is None or stalled.status is not ConditionStatus.TRUE:
+        return ""
+    return f"; it waits for something else: {stalled.message}"
 
 
 def _title(name: str) -> str:

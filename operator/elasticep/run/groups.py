@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from elasticep.api.models import ConditionStatus, GroupStatus
+from elasticep.api.models import GroupStatus
 from elasticep.api.reading import read_status
 from elasticep.run.metrics import Metrics
 from elasticep.world.key import Key
@@ -25,10 +25,7 @@ class GroupBook:
         status = read_status(group)
         self._note_end_of_scale(self._last.get(key), status)
         self._last[key] = status
-        ready = any(
-            c.type == "Ready" and c.status is ConditionStatus.TRUE for c in status.conditions
-        )
-        self.metrics.group_is(key, ready=ready, ep_size=status.ep_size.effective)
+        self.metrics.group_is(key, ready=status.holds("Ready"), ep_size=status.ep_size.effective)
 
     def lost(self, key: Key) -> None:
         """The group is gone, and its series go too."""
