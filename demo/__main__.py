@@ -130,7 +130,8 @@ class _Demo:
             cluster,
             group=acts.GROUP,
             namespace=acts.NAMESPACE,
-            operator=acts.OPERATOR_NAMESPACE,
+            operator=acts.OPERATOR,
+            operator_namespace=acts.OPERATOR_NAMESPACE,
         )
         for text in texts:
             self._say_output(text)

@@ -14,6 +14,7 @@ from demo.picture import open_picture
 from demo.scene import Scene, of_group, read_scene
 from demo.watch import Change, watch
 from demo.web import ask
+from elasticep.api import names
 from testbed.addresses import HOST, RESOLVER_PORT
 from testbed.api import Api
 from testbed.cluster import Cluster
@@ -31,7 +32,7 @@ OPERATOR_NAMESPACE = "elasticep-system"
 BASE = Path("deploy/kustomize/base")
 EXAMPLE = Path("deploy/examples/deepseek-v2-lite.yaml")
 
-_GROUPS = f"/apis/elasticep.dev/v1alpha1/namespaces/{NAMESPACE}/elasticepgroups"
+_GROUPS = f"/apis/{names.API_VERSION}/namespaces/{NAMESPACE}/{names.PLURAL}"
 _PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
 _EVENTS = f"/apis/events.k8s.io/v1/namespaces/{NAMESPACE}/events"
 _GLANCE_SECONDS = 0.25
@@ -77,7 +78,7 @@ def install(cluster: Cluster) -> None:
 def clear(cluster: Cluster) -> None:
     """No group of an earlier demo is left, nor a pod of it."""
     cluster.kubectl("delete", "eepg", GROUP, f"--namespace={NAMESPACE}", "--ignore-not-found")
-    pods = f"--selector=elasticep.dev/group-name={GROUP}"
+    pods = f"--selector={names.pod_selector(GROUP)}"
     cluster.kubectl("wait", "pods", pods, f"--namespace={NAMESPACE}", "--for=delete")
 
 

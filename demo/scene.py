@@ -4,10 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-_GROUP_LABEL = "elasticep.dev/group-name"
-_ROLE_LABEL = "elasticep.dev/role"
-_OFFSET_LABEL = "elasticep.dev/rank-offset"
-_GPU = "nvidia.com/gpu"
+from elasticep.api import names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +82,7 @@ def read_scene(
 
 def of_group(pod: Mapping[str, Any], name: str) -> bool:
     """Whether the pod belongs to the group of this name."""
-    return bool(pod["metadata"].get("labels", {}).get(_GROUP_LABEL) == name)
+    return bool(pod["metadata"].get("labels", {}).get(names.LABEL_GROUP) == name)
 
 
 def _pod(pod: Mapping[str, Any]) -> PodView:
@@ -93,9 +90,9 @@ def _pod(pod: Mapping[str, Any]) -> PodView:
     limits = pod["spec"]["containers"][0].get("resources", {}).get("limits", {})
     return PodView(
         name=pod["metadata"]["name"],
-        role=labels.get(_ROLE_LABEL, ""),
-        offset=int(labels.get(_OFFSET_LABEL, 0)),
-        ranks=int(limits.get(_GPU, 0)),
+        role=labels.get(names.LABEL_ROLE, ""),
+        offset=int(labels.get(names.LABEL_OFFSET, 0)),
+        ranks=int(limits.get(names.GPU_RESOURCE, 0)),
         node=pod["spec"].get("nodeName", ""),
         address=pod["status"].get("podIP", ""),
         state=_state(pod),
