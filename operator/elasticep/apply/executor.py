@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from elasticep.api import names
-from elasticep.apply.refusals import refused_by_api_server, refused_by_engine
+from elasticep.apply.refusals import refused_by_api_server, refused_by_engine, refused_by_name
 from elasticep.control.client import EngineClient, Refused
 from elasticep.kube.port import (
     PODS,
@@ -17,6 +17,7 @@ from elasticep.kube.port import (
     InvalidError,
     Kube,
     Manifest,
+    NotFoundError,
 )
 from elasticep.plan.actions import (
     Action,
@@ -80,13 +81,23 @@ class Executor:
         try:
             await self.kube.create(PODS, manifest)
         except AlreadyExistsError:
-            # One of an earlier life on its way out, or made by a request whose answer was lost:
-            # the next look tells.
-            return None
+            return await self._explain_taken_name(manifest)
         except (ForbiddenError, InvalidError) as error:
             return refused_by_api_server("CreatePod", manifest, error)
         self.count_pod(manifest["metadata"]["labels"][names.LABEL_ROLE])
         return None
+
+    async def _explain_taken_name(self, manifest: Manifest) -> Refusal | None:
+        """Nothing when the next look finds the pod; one that it does not find is in the way.
+
+        A pod of ours is on its way out, or was made by a request whose answer was lost.
+        """
+        metadata = manifest["metadata"]
+        try:
+            found = await self.kube.get(PODS, metadata["namespace"], metadata["name"])
+        except NotFoundError:
+            return None
+        return None if _belongs_together(found, manifest) else refused_by_name(manifest)
 
     async def _apply_service(self, manifest: Manifest) -> Refusal | None:
         try:
@@ -119,6 +130,21 @@ class Executor:
             },
         }
         await self.kube.apply(PODS, label, manager=names.FIELD_MANAGER)
+
+
+def _belongs_together(found: Manifest, manifest: Manifest) -> bool:
+    """Whether both have the same owner, and the labels by which a group's pods are found."""
+    theirs, ours = found["metadata"], manifest["metadata"]
+    mine = {owner["uid"] for owner in ours["ownerReferences"]}
+    owned = any(
+        owner["uid"] in mine
+        for owner in theirs.get("ownerReferences", [])
+        if owner.get("controller")
+    )
+    return owned and all(
+        theirs.get("labels", {}).get(label) == ours["labels"][label]
+        for label in (names.LABEL_GROUP, names.LABEL_MANAGED_BY)
+    )
 
 
 async def _request_scale(engine: EngineClient | None, target: int) -> Refusal | None:

@@ -32,6 +32,17 @@ def _api_reason(error: ForbiddenError | InvalidError) -> tuple[ReasonWord, bool]
     return Blocked.FORBIDDEN, False
 
 
+def refused_by_name(manifest: Manifest) -> Refusal:
+    """A create under a name that an object of somebody else's has."""
+    what = manifest["kind"].lower()
+    return Refusal(
+        action=f"Create{manifest['kind']}",
+        subject=f"{manifest['kind']} {manifest['metadata']['name']}",
+        reason=Blocked.NAME_CONFLICT,
+        message=f"a {what} of that name exists and does not belong to this group",
+    )
+
+
 def refused_by_engine(target: int, answer: Refused) -> Refusal:
     """A scale request that the engine will not take."""
     match answer.code:

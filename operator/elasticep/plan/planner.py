@@ -7,7 +7,6 @@ decides.
 
 from dataclasses import replace
 
-from elasticep.api import names
 from elasticep.api.reasons import Blocked, Progress, Settled
 from elasticep.plan import back_off, objects
 from elasticep.plan.actions import Action, ApplyService, CreateAdminKey, DeletePod, SendTraffic
@@ -22,11 +21,12 @@ from elasticep.plan.leader import (
     ensure_leader,
     stop,
 )
+from elasticep.plan.name_conflict import name_conflict
 from elasticep.plan.recovery import detect_loss
 from elasticep.plan.refused import explain_refusal
 from elasticep.plan.status import report, report_unreadable
 from elasticep.plan.view import View
-from elasticep.world.snapshot import Existing, Snapshot, SpecProblem
+from elasticep.world.snapshot import Snapshot, SpecProblem
 
 
 def plan(snapshot: Snapshot) -> Plan:
@@ -48,7 +48,7 @@ def plan(snapshot: Snapshot) -> Plan:
 
 
 def _decide(view: View) -> Decision:
-    if conflict := _name_conflict(view):
+    if conflict := name_conflict(view):
         return conflict
     if refused := explain_refusal(view):
         return refused
@@ -142,24 +142,6 @@ def _traffic(view: View, decision: Decision) -> tuple[SendTraffic, ...]:
     if any(isinstance(a, DeletePod) and a.uid == leader.uid for a in decision.actions):
         return ()
     return (SendTraffic(pod=leader.name, uid=leader.uid, why="its engine answers"),)
-
-
-def _name_conflict(view: View) -> Decision | None:
-    """Nothing is adopted: an object of somebody else's under a name that we need stops us."""
-    needed: list[tuple[str, Existing | None]] = [
-        (f"Service {names.service(view.group.name)}", view.snapshot.service)
-    ]
-    if view.spec.engine.admin_key_secret_ref is None:
-        secret = f"Secret {names.admin_key_secret(view.group.name)}"
-        needed.append((secret, view.snapshot.admin_key_secret))
-    for what, existing in needed:
-        if existing is not None and existing.owner_uid != view.group.uid:
-            reason = Reason(
-                word=Blocked.NAME_CONFLICT,
-                message=f"{what} exists and does not belong to this group",
-            )
-            return Decision(reason=reason, memory=view.memory, stalled=True, limit=reason)
-    return None
 
 
 _PAUSED = "spec.paused is true: nothing is changed."

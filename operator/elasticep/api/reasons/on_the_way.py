@@ -83,6 +83,12 @@ class Progress(ReasonWord):
         "Pods of an earlier life of the engine are about to end, and hold their GPUs until then.",
         _NOTHING,
     )
+    WAITING_FOR_OLD_OBJECTS = (
+        "WaitingForOldObjects",
+        Outlook.PASSING,
+        "A Service or Secret of a deleted group of the same name is about to be deleted.",
+        _NOTHING,
+    )
     REMOVING_SURPLUS_JOINER = (
         "RemovingSurplusJoiner",
         Outlook.PASSING,

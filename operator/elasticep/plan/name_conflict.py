@@ -1,0 +1,55 @@
+"""Whether an object that is not the group's stands under a name that the group needs.
+
+Nothing is adopted: what somebody else has made is not ours to change.
+"""
+
+from elasticep.api import names
+from elasticep.api.reasons import Blocked, Progress
+from elasticep.plan.decision import Decision, Reason
+from elasticep.plan.leader import STARTING_POLL, WAITING_POLL
+from elasticep.plan.view import View
+from elasticep.world.snapshot import Existing
+
+
+def name_conflict(view: View) -> Decision | None:
+    """The stop, or the wait, that an object of another owner's asks for.
+
+    No event tells of the end of a Service or a Secret, so it is looked for.
+    """
+    for what, existing in _needed(view):
+        if existing is None or existing.owner_uid == view.group.uid:
+            continue
+        if _left_by_predecessor(view, existing):
+            reason = Reason(
+                word=Progress.WAITING_FOR_OLD_OBJECTS,
+                message=f"{what} of an earlier group of this name is about to be deleted",
+            )
+            return Decision(reason=reason, memory=view.memory, look_again=STARTING_POLL)
+        reason = Reason(
+            word=Blocked.NAME_CONFLICT,
+            message=f"{what} exists and does not belong to this group",
+        )
+        return Decision(
+            reason=reason,
+            memory=view.memory,
+            stalled=True,
+            limit=reason,
+            look_again=WAITING_POLL,
+        )
+    return None
+
+
+def _needed(view: View) -> tuple[tuple[str, Existing | None], ...]:
+    name, snapshot = view.group.name, view.snapshot
+    service = (f"Service {names.service(name)}", snapshot.service)
+    if view.spec.engine.admin_key_secret_ref is not None:
+        return (service,)
+    return service, (f"Secret {names.admin_key_secret(name)}", snapshot.admin_key_secret)
+
+
+def _left_by_predecessor(view: View, existing: Existing) -> bool:
+    """Whether a group of the same name that is no more controls it: the garbage collector's."""
+    return any(
+        owner.get("controller") and (owner["kind"], owner["name"]) == (names.KIND, view.group.name)
+        for owner in existing.content.get("metadata", {}).get("ownerReferences", ())
+    )
