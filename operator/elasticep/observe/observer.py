@@ -15,6 +15,7 @@ from elasticep.api.models import GroupSpec
 from elasticep.api.reading import SpecUnreadableError, read_spec, read_status
 from elasticep.api.reasons import Engine, Progress
 from elasticep.control.client import EngineClient
+from elasticep.engine.contract import UnknownEngineVersion, contract_for, version_from_image
 from elasticep.kube.port import GROUPS, PODS, SECRETS, SERVICES, Kube, NotFoundError, Resource
 from elasticep.observe.last_words import with_last_words, without_secret
 from elasticep.observe.pods import controller_uid, read_pod
@@ -154,22 +155,29 @@ class Observer:
 
 def _read_group(raw: dict[str, Any]) -> Group:
     metadata = raw["metadata"]
-    spec: GroupSpec | SpecProblem
-    try:
-        spec = read_spec(raw)
-    except SpecUnreadableError as problem:
-        spec = SpecProblem(message=str(problem))
     return Group(
         namespace=metadata["namespace"],
         name=metadata["name"],
         uid=metadata["uid"],
         generation=metadata["generation"],
         resource_version=metadata["resourceVersion"],
-        spec=spec,
+        spec=_read_spec(raw),
         status=read_status(raw),
         deleting="deletionTimestamp" in metadata,
         resume=metadata.get("annotations", {}).get(names.ANNOTATION_RESUME, ""),
     )
+
+
+def _read_spec(raw: dict[str, Any]) -> GroupSpec | SpecProblem:
+    """The spec, or what is wrong with one that the rules of another day have let in."""
+    try:
+        spec = read_spec(raw)
+        contract_for(spec.engine.version or version_from_image(spec.engine.image) or "")
+    except SpecUnreadableError as problem:
+        return SpecProblem(message=str(problem))
+    except UnknownEngineVersion as problem:
+        return SpecProblem(message=f"spec.engine.version: {problem}")
+    return spec
 
 
 def _admin_key_secret_name(group: Group, spec: GroupSpec | None) -> str:

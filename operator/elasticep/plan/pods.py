@@ -155,12 +155,12 @@ def _pod(
 
 
 def _user_mounts_shm(blueprint: Blueprint) -> bool:
-    containers = blueprint.spec.template.spec.get("containers", [])
+    containers = blueprint.spec.template.spec.get("containers") or []
     return any(
         mount.get("mountPath") == names.SHM_PATH
         for container in containers
         if container.get("name") == names.CONTAINER
-        for mount in container.get("volumeMounts", [])
+        for mount in container.get("volumeMounts") or []
     )
 
 
