@@ -26,4 +26,7 @@ def explain_refusal(view: View) -> Decision | None:
     )
     if asked_engine:
         view = view.without_operation()
+    if back_off.holds(view):
+        # A Service or a Secret is tried at every look; only a try that was due is counted.
+        return backing_off(view)
     return backing_off(view.remember(failures=back_off.count_failure(view, failure)))
