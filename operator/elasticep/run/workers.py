@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Protocol
 
-from elasticep.kube.port import KubeError
+from elasticep.kube.port import ConflictError, KubeError
 from elasticep.run.logs import name_the_reconcile
 from elasticep.run.queue import Work, WorkQueue
 from elasticep.world.key import Key
@@ -90,7 +90,9 @@ class Workers:
             again_in = await self.reconcile(key)
         except KubeError as error:
             wait = self.queue.failed(key, now=self.clock())
-            _LOG.warning("reconcile failed, next try in %.1f s: %s", wait, error)
+            # Somebody else was quicker, and nothing is wrong: the next try reads what they wrote.
+            level = logging.INFO if isinstance(error, ConflictError) else logging.WARNING
+            _LOG.log(level, "reconcile failed, next try in %.1f s: %s", wait, error)
         # A defect that one group brings out must not stop the others.
         except Exception:
             wait = self.queue.failed(key, now=self.clock())
