@@ -17,6 +17,10 @@ _MERGE_KEYS = ("name", "mountPath", "containerPort", "key")
 _SETTABLE = frozenset({"dnsPolicy", "readinessProbe", "terminationGracePeriodSeconds"})
 """Where the user's word stands instead: the operator's is only a default."""
 
+_NEVER_COPIED = frozenset({"nodeName"})
+"""A pod that names its node passes the scheduler by, and a kubelet without room then refuses one
+after the other (https://github.com/kubernetes/kubernetes/issues/106419)."""
+
 
 def merge_pod(*, user: PodTemplate, owned: Mapping[str, Any]) -> dict[str, Any]:
     """The pod of ``owned`` with the user's metadata and spec merged under it."""
@@ -25,7 +29,7 @@ def merge_pod(*, user: PodTemplate, owned: Mapping[str, Any]) -> dict[str, Any]:
             "labels": dict(user.metadata.labels),
             "annotations": dict(user.metadata.annotations),
         },
-        "spec": user.spec,
+        "spec": {k: v for k, v in user.spec.items() if k not in _NEVER_COPIED},
     }
     return _merge_maps(template, owned)
 
