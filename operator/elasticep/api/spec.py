@@ -75,7 +75,9 @@ class Engine(ApiModel):
     """How long the engine waits for a joiner; it must cover loading the model."""
 
     start_timeout_seconds: Annotated[int, Field(ge=60, le=86400)] = 3600
-    """How long a leader may load before it counts as hung and is started again."""
+    """How long a leader may go without being Ready, loading or later, before it counts as hung and
+    is started again.
+    """
 
 
 class Leader(ApiModel):
