@@ -130,7 +130,6 @@ STORIES = {
         snapshot=serving(
             refusals=(
                 Refusal(
-                    action="CreatePod",
                     subject="Pod lite-joiner-4-xyz",
                     reason=Blocked.QUOTA_EXCEEDED,
                     message=QUOTA,

@@ -232,6 +232,7 @@ def test_a_smaller_size_is_reported_and_no_joined_rank_is_touched() -> None:
 
     assert planned.actions == ()
     assert condition(planned, "ScaleLimited") == ("True", "ScaleDownUnsupported")
+    assert condition(planned, "Stalled") == ("True", "ScaleDownUnsupported")
     assert condition(planned, "Available")[0] == "True"
     assert condition(planned, "Ready")[0] == "False"
 
@@ -271,3 +272,14 @@ def test_a_joiner_that_would_fail_again_is_not_made_while_the_engine_waits_for_i
     assert condition(planned, "ScaleLimited") == ("True", "RankArithmetic")
     assert condition(planned, "Stalled") == ("True", "RankArithmetic")
     assert condition(planned, "Available")[0] == "True"
+
+
+def test_a_paused_group_that_has_lost_a_rank_is_not_ready() -> None:
+    settled = serving(8, 4, 6)
+    lost = replace(settled, pods=settled.pods[:-1])
+
+    planned = plan(replace(lost, group=replace(lost.group, spec=world.spec(paused=True))))
+
+    assert planned.actions == ()
+    assert condition(planned, "Ready") == ("False", "Paused")
+    assert condition(planned, "Stalled")[0] == "False"

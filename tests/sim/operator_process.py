@@ -166,7 +166,7 @@ class Operator:
             pass
         except ForbiddenError as error:
             assert isinstance(action, CreatePod | CreateAdminKey)
-            return refused_by_api_server(type(action).__name__, action.manifest, error)
+            return refused_by_api_server(action.manifest, error)
         _answered(trouble)
         return None
 

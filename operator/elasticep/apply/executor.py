@@ -1,13 +1,14 @@
 """One function per action. Each can be carried out twice without harm."""
 
 import base64
+import logging
 import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from elasticep.api import names
 from elasticep.apply.refusals import refused_by_api_server, refused_by_engine, refused_by_name
-from elasticep.control.client import EngineClient, Refused
+from elasticep.control.client import Ambiguous, EngineClient, Refused
 from elasticep.kube.port import (
     PODS,
     SECRETS,
@@ -30,6 +31,8 @@ from elasticep.plan.actions import (
 )
 from elasticep.world.key import Key
 from elasticep.world.snapshot import Refusal
+
+_LOG = logging.getLogger(__name__)
 
 _KEY_BYTES = 32
 
@@ -83,7 +86,7 @@ class Executor:
         except AlreadyExistsError:
             return await self._explain_taken_name(manifest)
         except (ForbiddenError, InvalidError) as error:
-            return refused_by_api_server("CreatePod", manifest, error)
+            return refused_by_api_server(manifest, error)
         self.count_pod(manifest["metadata"]["labels"][names.LABEL_ROLE])
         return None
 
@@ -103,7 +106,7 @@ class Executor:
         try:
             await self.kube.apply(SERVICES, manifest, manager=names.FIELD_MANAGER)
         except (ForbiddenError, InvalidError) as error:
-            return refused_by_api_server("ApplyService", manifest, error)
+            return refused_by_api_server(manifest, error)
         return None
 
     async def _create_admin_key(self, manifest: Manifest) -> Refusal | None:
@@ -115,7 +118,7 @@ class Executor:
         except AlreadyExistsError:
             return None
         except (ForbiddenError, InvalidError) as error:
-            return refused_by_api_server("CreateAdminKey", manifest, error)
+            return refused_by_api_server(manifest, error)
         return None
 
     async def _send_traffic(self, key: Key, pod: str, uid: str) -> None:
@@ -151,6 +154,8 @@ async def _request_scale(engine: EngineClient | None, target: int) -> Refusal | 
     if engine is None:
         return None
     answer = await engine.request_scale(target)
+    if isinstance(answer, Ambiguous):
+        _LOG.warning("no clear answer to EP size %d: %s", target, answer.message)
     # Accepted, busy and no answer at all look alike from here: only the engine's own state,
     # at the next look, tells what happened.
     return refused_by_engine(target, answer) if isinstance(answer, Refused) else None

@@ -6,13 +6,10 @@ from elasticep.kube.port import ForbiddenError, InvalidError, Manifest
 from elasticep.world.snapshot import Refusal
 
 
-def refused_by_api_server(
-    action: str, manifest: Manifest, error: ForbiddenError | InvalidError
-) -> Refusal:
+def refused_by_api_server(manifest: Manifest, error: ForbiddenError | InvalidError) -> Refusal:
     """A create or an apply that the API server will not do."""
     reason, lasting = _api_reason(error)
     return Refusal(
-        action=action,
         subject=f"{manifest['kind']} {manifest['metadata']['name']}",
         reason=reason,
         message=error.message,
@@ -36,7 +33,6 @@ def refused_by_name(manifest: Manifest) -> Refusal:
     """A create under a name that an object of somebody else's has."""
     what = manifest["kind"].lower()
     return Refusal(
-        action=f"Create{manifest['kind']}",
         subject=f"{manifest['kind']} {manifest['metadata']['name']}",
         reason=Blocked.NAME_CONFLICT,
         message=f"a {what} of that name exists and does not belong to this group",
@@ -53,7 +49,7 @@ def refused_by_engine(target: int, answer: Refused) -> Refusal:
         case _:
             reason = Engine.SCALE_REJECTED
     return Refusal(
-        action="RequestScale",
+        by_engine=True,
         subject=f"EP size {target}",
         reason=reason,
         message=f"{answer.code}: {answer.message}",

@@ -35,7 +35,6 @@ def read_pod(raw: JsonObject) -> Pod:
             scheduled.get("message", "") if scheduled.get("reason") == "Unschedulable" else ""
         ),
         gated=scheduled.get("reason") == "SchedulingGated",
-        created_at=read_time(metadata.get("creationTimestamp")),
         gone_by=read_time(metadata.get("deletionTimestamp")),
         containers=tuple(_containers(status)),
     )

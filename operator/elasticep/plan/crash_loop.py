@@ -11,7 +11,7 @@ from elasticep.engine.crash_signatures import Signature, classify_text
 from elasticep.plan.back_off import Failure
 from elasticep.world.pods import Container, Exit, Pod
 
-_EXCERPT_BYTES = 2048
+_EXCERPT_LENGTH = 2048
 _TOLERATED_RESTARTS = 1
 """A first exit is restarted in place by the kubelet, at once; the second makes a loop."""
 
@@ -40,7 +40,7 @@ class Crash:
     advice: str
     exit_code: int
     excerpt: str
-    """The last words of the container, at most 2 KiB, secrets masked."""
+    """The last words of the container, at most 2048 characters, secrets masked."""
     lasting: bool
     """Whether another try must end the same way."""
     at: datetime
@@ -107,16 +107,16 @@ def _crash(pod: Pod, container: Container, ended: Exit) -> Crash:
     signature = classify_text(ended.message)
     cause = _cause(container, ended)
     words = _masked(ended.message.strip())
-    telling = _telling_line(words, signature)
+    telling = _telling_line(words, signature)[:_LINE_LENGTH]
     return Crash(
         pod=pod,
         container=container.name,
         reason=ForeignWord(signature.reason) if signature else cause,
         message=f"container {container.name} of {pod.role} pod {pod.name} exited with code "
-        f"{ended.code}{_told_by_kubelet(ended)}{f': {telling[:_LINE_LENGTH]}' if telling else ''}",
+        f"{ended.code}{_told_by_kubelet(ended)}{f': {telling}' if telling else ''}",
         advice=signature.advice if signature else cause.advice,
         exit_code=ended.code,
-        excerpt=words[-_EXCERPT_BYTES:],
+        excerpt=words[-_EXCERPT_LENGTH:],
         lasting=signature.deterministic if signature else False,
         at=ended.finished_at or datetime.max.replace(tzinfo=UTC),
         lived=ended.finished_at - ended.started_at
@@ -141,6 +141,11 @@ def _cause(container: Container, ended: Exit) -> ReasonWord:
 def _told_by_kubelet(ended: Exit) -> str:
     """The kubelet's word for the end, when it says more than the exit code does."""
     return "" if ended.reason in {"", "Error", "Completed"} else f" ({ended.reason})"
+
+
+def last_line(ended: Exit) -> str:
+    """The end of what a container said before it ended, secrets masked; empty if nothing."""
+    return _telling_line(_masked(ended.message.strip()), None)[:_LINE_LENGTH]
 
 
 def _telling_line(words: str, signature: Signature | None) -> str:

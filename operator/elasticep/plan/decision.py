@@ -52,6 +52,8 @@ class Decision:
     actions: tuple[Action, ...] = ()
     resting: bool = False
     """Nothing is in progress, whether or not the wanted size is reached."""
+    withheld: bool = False
+    """Something would be done, and must not be."""
     stalled: bool = False
     """Nothing more will happen until a human changes something."""
     limit: Reason | None = None

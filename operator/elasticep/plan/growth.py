@@ -21,7 +21,7 @@ from elasticep.plan.leader import STARTING_POLL, WAITING_POLL
 from elasticep.plan.recovery import backing_off, restart
 from elasticep.plan.view import View
 from elasticep.plan.waiting import why_waiting
-from elasticep.world.engine import CompletionSucceeded, EngineState
+from elasticep.world.engine import FAILED_PHASE, CompletionFailed, CompletionSucceeded, EngineState
 from elasticep.world.pods import Pod
 
 OPERATION_POLL = timedelta(milliseconds=250)
@@ -31,9 +31,6 @@ _LOADING_MARGIN = timedelta(seconds=60)
 
 _ASKED_FOR = timedelta(seconds=60)
 """How long an engine that answers is asked for the same growth without beginning it."""
-
-_FAILED = "failed"
-"""The engine's word for an operation that it has given up."""
 
 
 def follow_operation(view: View, engine: EngineState) -> Decision | View:
@@ -110,7 +107,7 @@ def _settle(view: View, engine: EngineState, operation: OperationStatus) -> Deci
     """The engine is at rest and at the old size: it has not been asked, or it has given up."""
     if operation.phase == Phase.RECORDED:
         return _request(view, engine, operation)
-    if operation.phase == Phase.ASKING_AGAIN and engine.phase != _FAILED:
+    if operation.phase == Phase.ASKING_AGAIN and engine.phase != FAILED_PHASE:
         return _insist(view, engine, operation)
     return _fail(view, engine, operation)
 
@@ -171,7 +168,9 @@ def _prove(view: View, operation: OperationStatus) -> Decision:
 
 def _keep_following(view: View, operation: OperationStatus, *, phase: str) -> Decision:
     if view.snapshot.now > operation.deadline:
-        message = f"{operation.message} passed its deadline in phase {phase}"
+        broken = view.snapshot.completion
+        why = f": {broken.message}" if isinstance(broken, CompletionFailed) else ""
+        message = f"{operation.message} passed its deadline in phase {phase}{why}"
         return restart(view, Failure(reason=Loss.OPERATION_OVERDUE, message=message))
     effective = view.engine.effective if view.engine else operation.from_
     joiner = view.joiner_at(operation.from_)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from elasticep.api import names
 from elasticep.api.models import JoinerState
 from elasticep.api.reasons import Progress
 from elasticep.plan import back_off, pods
@@ -37,16 +38,18 @@ def trim(view: View, engine: EngineState) -> Decision | None:
     )
 
 
-def end_crashed(view: View, waiting: Decision) -> Decision:
+def without_crash_loop(view: View, waiting: Decision) -> Decision:
     """The wait for an engine that cannot be asked, without a joiner that crashes meanwhile.
 
     One that is not known to have joined would hold its GPUs through a crash loop for as long as
     the engine stays silent, and nobody would count it.
     """
+    if waiting.actions:
+        return waiting
     joined = {j.uid for j in view.group.status.joiners if j.state is JoinerState.JOINED}
     for joiner in view.joiners:
         failure = joiner_failure(joiner)
-        if failure is not None and joiner.uid not in joined and not waiting.actions:
+        if failure is not None and joiner.uid not in joined:
             counted = back_off.count_failure(view, failure)
             return replace(
                 waiting,
@@ -89,5 +92,5 @@ def joiner_failure(joiner: Pod) -> Failure | None:
 
 def engine_started(pod: Pod) -> bool:
     """Whether a pod's engine runs, be it loading."""
-    container = pod.container("engine")
+    container = pod.container(names.CONTAINER)
     return container is not None and container.running

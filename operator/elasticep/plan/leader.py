@@ -28,7 +28,6 @@ def ensure_leader(view: View) -> Decision | None:
     leader = view.leader
     if leader is None:
         return _replace_lost_leader(view)
-    view = adopt(view)
     if leader.dead:
         return restart(view, ended(leader))
     if crash := diagnose(leader):
@@ -79,20 +78,20 @@ def _overdue(view: View, leader: Pod) -> Failure | None:
     if operation is not None and now > operation.deadline:
         message = f"{operation.message} passed its deadline and the leader is not Ready"
         return Failure(reason=Loss.OPERATION_OVERDUE, message=message)
-    served_until = _served_until(view)
+    since = max(container.started_at, _unavailable_since(view) or container.started_at)
     allowed = timedelta(seconds=view.spec.engine.start_timeout_seconds)
-    if now - max(container.started_at, served_until or container.started_at) < allowed:
+    if now - since < allowed:
         return None
     within = f"for {allowed.total_seconds():g} s (spec.engine.startTimeoutSeconds)"
-    if served_until is not None and served_until > container.started_at:
+    if leader.serving:
         message = f"leader pod {leader.name} has served and is not Ready any more {within}"
         return Failure(reason=Loss.LEADER_SILENT, message=message)
     message = f"leader pod {leader.name} has run and not become Ready {within}"
     return Failure(reason=Loss.LEADER_START_OVERDUE, message=message)
 
 
-def _served_until(view: View) -> datetime | None:
-    """When a leader was last seen to serve, going by the record."""
+def _unavailable_since(view: View) -> datetime | None:
+    """Since when the record says that the group may not serve."""
     for condition in view.group.status.conditions:
         if condition.type == "Available" and condition.status is not ConditionStatus.TRUE:
             return condition.last_transition_time

@@ -12,7 +12,7 @@ from elasticep.plan import back_off, objects
 from elasticep.plan.actions import Action, ApplyService, CreateAdminKey, DeletePod, SendTraffic
 from elasticep.plan.decision import Decision, Plan, Reason
 from elasticep.plan.growth import follow_operation, grow
-from elasticep.plan.joiners import end_crashed, trim
+from elasticep.plan.joiners import trim, without_crash_loop
 from elasticep.plan.leader import (
     WAITING_POLL,
     adopt,
@@ -64,7 +64,7 @@ def _run(view: View) -> Decision:
     if pending := ensure_leader(view):
         return pending
     if waiting := await_engine(view):
-        return end_crashed(view, waiting)
+        return without_crash_loop(view, waiting)
     engine = view.engine
     if engine is None:
         message = "await_engine lets nothing pass but an engine that answers"
@@ -100,7 +100,7 @@ def _rest(view: View) -> Decision:
             advice="Set spec.replicas back, or delete its leader pod to start again with EP size "
             f"{view.desired}; requests in flight are lost.",
         )
-        return Decision(reason=reason, memory=view.memory, limit=reason, resting=True)
+        return Decision(reason=reason, memory=view.memory, limit=reason, stalled=True)
     reason = Reason(word=Settled.ALL_RANKS_SERVING, message=f"serving with EP size {effective}")
     return Decision(reason=reason, memory=view.memory, resting=True)
 
@@ -151,9 +151,9 @@ def _paused(view: View, decision: Decision) -> Decision:
     """The same judgement with nothing done, and nothing put on record for what is not done."""
     if not decision.actions:
         words = f"{_PAUSED} Otherwise: {decision.reason.message}"
-        return replace(decision, reason=Reason(word=Settled.PAUSED, message=words), resting=True)
+        reason = Reason(word=Settled.PAUSED, message=words)
+        return replace(decision, reason=reason, resting=True, stalled=False)
     # A time to try again that is on no record would be another one at every look.
     words = f"{_PAUSED} Otherwise something would be done: {decision.reason.word}."
-    return Decision(
-        reason=Reason(word=Settled.PAUSED, message=words), memory=view.memory, resting=True
-    )
+    reason = Reason(word=Settled.PAUSED, message=words)
+    return Decision(reason=reason, memory=view.memory, resting=True, withheld=True)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from elasticep.api import names
 from elasticep.api.models import IncarnationStatus, JoinerState
 from elasticep.api.reasons import AnyWord, ForeignWord, Loss, Node, word
-from elasticep.engine.crash_signatures import RECOVERY_UNSUPPORTED
+from elasticep.engine.crash_signatures import RECOVERY_UNSUPPORTED, classify_text
 from elasticep.plan import back_off
 from elasticep.plan.actions import DeletePod
 from elasticep.plan.back_off import Failure
@@ -15,7 +15,7 @@ from elasticep.plan.crash_loop import root_cause
 from elasticep.plan.decision import Decision, Reason
 from elasticep.plan.view import View
 from elasticep.world.engine import FINAL_PHASES, EngineState
-from elasticep.world.pods import Pod, restarts
+from elasticep.world.pods import Pod
 
 
 def detect_loss(view: View) -> Decision | None:
@@ -35,7 +35,8 @@ def detect_loss(view: View) -> Decision | None:
                 f"{engine.effective}; they cannot be replaced, so the whole group starts again"
             )
             return restart(view, _loss(view, Loss.RANK_LOST, message))
-    if engine.phase in FINAL_PHASES or "rank recovery is unsupported" in engine.last_error:
+    unsupported = classify_text(engine.last_error) is RECOVERY_UNSUPPORTED
+    if engine.phase in FINAL_PHASES or unsupported:
         words = engine.last_error or f"scale phase {engine.phase}"
         return restart(view, _loss(view, ForeignWord(RECOVERY_UNSUPPORTED.reason), words))
     return None
@@ -60,7 +61,7 @@ def _was_restarted(view: View, joiner: Pod) -> bool:
     """Whether a joiner's engine has begun another life since it joined."""
     known = next((j for j in view.group.status.joiners if j.uid == joiner.uid), None)
     joined = known is not None and known.state is JoinerState.JOINED
-    return joined and known is not None and restarts(joiner) > known.restarts
+    return joined and known is not None and joiner.restarts > known.restarts
 
 
 def _loss(view: View, word: AnyWord, message: str) -> Failure:

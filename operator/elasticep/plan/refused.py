@@ -1,7 +1,6 @@
 """What it means that an action was refused: by the API server, or by the engine."""
 
 from elasticep.plan import back_off
-from elasticep.plan.actions import RequestScale
 from elasticep.plan.back_off import Failure
 from elasticep.plan.decision import Decision
 from elasticep.plan.recovery import backing_off
@@ -17,14 +16,13 @@ def explain_refusal(view: View) -> Decision | None:
     if not refusals:
         return None
     refusal = refusals[0]
-    asked_engine = refusal.action == RequestScale.__name__
-    who = "the engine" if asked_engine else "the API server"
+    who = "the engine" if refusal.by_engine else "the API server"
     failure = Failure(
         reason=refusal.reason,
         message=f"{who} refuses {refusal.subject}: {refusal.message}",
         lasting=refusal.lasting,
     )
-    if asked_engine:
+    if refusal.by_engine:
         view = view.without_operation()
     if back_off.holds(view):
         # A Service or a Secret is tried at every look; only a try that was due is counted.

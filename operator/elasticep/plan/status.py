@@ -16,7 +16,7 @@ from elasticep.api.reasons import Blocked, Settled, word
 from elasticep.plan.decision import Decision, Reason
 from elasticep.plan.view import View
 from elasticep.world.engine import EngineUnknown
-from elasticep.world.pods import Pod, restarts
+from elasticep.world.pods import Pod
 from elasticep.world.snapshot import Snapshot, SpecProblem
 
 _MESSAGE_LENGTH = 1024
@@ -35,8 +35,6 @@ class Verdict:
 
 def report(view: View, decision: Decision) -> GroupStatus:
     """The status that goes with a decision."""
-    old = view.group.status
-    engine = view.engine
     memory = decision.memory
     leader = view.leader
     incarnation_pods = [p for p in view.live if leader and p.incarnation == leader.incarnation]
@@ -54,7 +52,7 @@ def report(view: View, decision: Decision) -> GroupStatus:
             pending=memory.operation.to if memory.operation else None,
         ),
         incarnation=memory.incarnation,
-        joiners=_joiners(view, engine.effective if engine else None, old),
+        joiners=_joiners(view),
         operation=memory.operation,
         failures=memory.failures,
     )
@@ -97,8 +95,8 @@ def _conditions(view: View, decision: Decision) -> tuple[Condition, ...]:
 def _ready(view: View, decision: Decision) -> Verdict:
     """Serving with the wanted size, from this generation's template."""
     wanted = view.leader_serves and _effective(view) == view.desired
-    done = decision.resting and decision.memory.operation is None and decision.limit is None
-    if wanted and view.template_is_current and done:
+    idle = decision.resting and not decision.withheld and decision.memory.operation is None
+    if wanted and view.template_is_current and idle and decision.limit is None:
         return Verdict(status=ConditionStatus.TRUE, reason=decision.reason)
     return Verdict(status=ConditionStatus.FALSE, reason=decision.reason)
 
@@ -138,7 +136,8 @@ def _scaling_up(view: View, decision: Decision) -> Verdict:
         reason = Reason(word=phase, message=operation.message)
         return Verdict(status=ConditionStatus.TRUE, reason=reason)
     effective = _effective(view)
-    if view.leader_serves and effective is not None and effective < view.desired:
+    short = view.leader_serves and effective is not None and effective < view.desired
+    if short and not decision.resting:
         return Verdict(status=ConditionStatus.TRUE, reason=decision.reason)
     reason = Reason(word=Settled.NOT_SCALING_UP, message="no ranks are being added")
     return Verdict(status=ConditionStatus.FALSE, reason=reason)
@@ -194,8 +193,9 @@ def _effective(view: View) -> int | None:
     return None if view.leader is not None and view.leader.ready else 0
 
 
-def _joiners(view: View, effective: int | None, old: GroupStatus) -> tuple[JoinerStatus, ...]:
-    before = {joiner.uid: joiner for joiner in old.joiners}
+def _joiners(view: View) -> tuple[JoinerStatus, ...]:
+    before = {joiner.uid: joiner for joiner in view.group.status.joiners}
+    effective = view.engine.effective if view.engine else None
     return tuple(_joiner(view, pod, effective, before.get(pod.uid)) for pod in view.joiners)
 
 
@@ -210,7 +210,7 @@ def _joiner(
         offset=pod.offset,
         ranks=before.ranks if before else view.spec.joiner.ranks,
         state=_joiner_state(pod, effective, before),
-        restarts=before.restarts if before is not None and joined else restarts(pod),
+        restarts=before.restarts if before is not None and joined else pod.restarts,
     )
 
 

@@ -1,13 +1,10 @@
 """Why a pod's engine is not running yet. Waiting is never a crash."""
 
 from elasticep.api import names
-from elasticep.api.reasons import Kubelet, Loss, Progress, Scheduler, word
+from elasticep.api.reasons import Loss, Progress, Scheduler, word
+from elasticep.plan.crash_loop import last_line
 from elasticep.plan.decision import Reason
-from elasticep.world.pods import Container, Pod
-
-_IMAGE_REASONS = frozenset(
-    {Kubelet.ERR_IMAGE_PULL, Kubelet.IMAGE_PULL_BACK_OFF, Kubelet.INVALID_IMAGE_NAME}
-)
+from elasticep.world.pods import Container, Exit, Pod
 
 
 def why_waiting(pod: Pod) -> Reason:
@@ -36,16 +33,13 @@ def _why_container_waits(pod: Pod, container: Container, title: str) -> Reason:
                 word=Progress.CONTAINERS_STARTING, message=f"{title} starts on {pod.node}"
             )
         case "CrashLoopBackOff":
-            last = container.last_exit
-            code = f", last exit code {last.code}" if last else ""
             loop = Loss.LEADER_CRASH_LOOP if pod.role == names.LEADER else Loss.JOINER_CRASH_LOOP
-            return Reason(word=loop, message=f"{where} has exited{code}: {_last_words(last)}")
-        case reason if reason in _IMAGE_REASONS:
-            return Reason(word=word(reason), message=f"{where} cannot get its image: {words}")
+            return Reason(word=loop, message=f"{where} has exited{_how(container.last_exit)}")
         case reason:
             return Reason(word=word(reason), message=f"{where} cannot start: {words}")
 
 
-def _last_words(last: object) -> str:
-    message = getattr(last, "message", "") or "no termination message"
-    return message.strip().splitlines()[-1][:256]
+def _how(last: Exit | None) -> str:
+    if last is None:
+        return ""
+    return f", last with code {last.code}: {last_line(last) or 'it left no message'}"

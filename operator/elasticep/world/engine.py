@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 from elasticep.api.reasons import ReasonWord
 
-QUIET_PHASES = frozenset({"idle", "serving_expanded", "failed"})
+FAILED_PHASE = "failed"
+"""The engine has given an operation up, and takes another."""
+
+QUIET_PHASES = frozenset({"idle", "serving_expanded", FAILED_PHASE})
 """Phases in which the engine takes a new scale request. A phase that is in none of these
 sets is one that we do not know: it means *in progress, do not act*."""
 

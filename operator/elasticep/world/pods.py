@@ -56,7 +56,6 @@ class Pod:
     """The scheduler's words while it finds no node; empty otherwise."""
     gated: bool = False
     """Held back by a scheduling gate, as queueing systems do."""
-    created_at: datetime | None = None
     gone_by: datetime | None = None
     """For a pod that is being deleted: when its grace period ends."""
     containers: tuple[Container, ...] = ()
@@ -71,11 +70,11 @@ class Pod:
         """Whether the pod has ended for good: its kubelet will not start it again."""
         return self.phase in {"Failed", "Succeeded"}
 
+    @property
+    def restarts(self) -> int:
+        """How often the kubelet has restarted a container of the pod, at most."""
+        return max((container.restarts for container in self.containers), default=0)
+
     def container(self, name: str) -> Container | None:
         """The container called ``name``, once the kubelet has reported it."""
         return next((c for c in self.containers if c.name == name and not c.init), None)
-
-
-def restarts(pod: Pod) -> int:
-    """How often the kubelet has restarted a container of the pod, at most."""
-    return max((container.restarts for container in pod.containers), default=0)

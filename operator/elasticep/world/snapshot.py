@@ -47,12 +47,12 @@ class Existing:
 class Refusal:
     """An action that was carried out and refused, with the words of whoever refused it."""
 
-    action: str
-    """The action's class name."""
     subject: str
     """What it was about: an object's name, or the EP size asked for."""
     reason: ReasonWord
     message: str
+    by_engine: bool = False
+    """Whether the engine refused it, and not the API server."""
     lasting: bool = False
     """Whether the same request would be refused again, whatever time it is made."""
 
