@@ -72,7 +72,7 @@ class KubeClient:
 
     async def get(self, resource: Resource, namespace: str, name: str) -> dict[str, Any]:
         """Read one object, live."""
-        return await self._json("GET", _path(resource, namespace, name))
+        return _object(await self._request("GET", _path(resource, namespace, name)))
 
     async def list(
         self, resource: Resource, *, namespace: str | None = None, labels: str = ""
@@ -83,7 +83,7 @@ class KubeClient:
             query["labelSelector"] = labels
         items: list[dict[str, Any]] = []
         while True:
-            page = await self._json("GET", _path(resource, namespace), query=query)
+            page = _object(await self._request("GET", _path(resource, namespace), query=query))
             items.extend(page["items"])
             more = page["metadata"].get("continue")
             if not more:
@@ -92,20 +92,16 @@ class KubeClient:
 
     async def create(self, resource: Resource, manifest: Manifest) -> dict[str, Any]:
         """Make an object under the very name that its manifest gives."""
-        return await self._json(
-            "POST",
-            _path(resource, manifest["metadata"]["namespace"]),
-            query={"fieldManager": names.FIELD_MANAGER},
-            body=manifest,
-        )
+        path = _path(resource, manifest["metadata"]["namespace"])
+        query = {"fieldManager": names.FIELD_MANAGER}
+        return _object(await self._request("POST", path, query=query, body=manifest))
 
     async def replace(self, resource: Resource, manifest: Manifest) -> dict[str, Any]:
         """Write the whole object over the version that its manifest was read at."""
         metadata = manifest["metadata"]
         path = _path(resource, metadata["namespace"], metadata["name"])
-        return await self._json(
-            "PUT", path, query={"fieldManager": names.FIELD_MANAGER}, body=manifest
-        )
+        query = {"fieldManager": names.FIELD_MANAGER}
+        return _object(await self._request("PUT", path, query=query, body=manifest))
 
     async def apply(
         self, resource: Resource, manifest: Manifest, *, manager: str, subresource: str = ""
@@ -115,13 +111,15 @@ class KubeClient:
         path = _path(resource, metadata["namespace"], metadata["name"], subresource)
         query = {"fieldManager": manager, "force": "true"}
         content_type = "application/apply-patch+yaml"
-        return await self._json("PATCH", path, query=query, body=manifest, content=content_type)
+        return _object(
+            await self._request("PATCH", path, query=query, body=manifest, content=content_type)
+        )
 
     async def delete(self, resource: Resource, namespace: str, name: str, *, uid: str) -> None:
         """Delete that very object; gone already, or another one by now, is no error."""
         body = {"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": {"uid": uid}}
         try:
-            await self._json("DELETE", _path(resource, namespace, name), body=body)
+            await self._request("DELETE", _path(resource, namespace, name), body=body)
         except (NotFoundError, ConflictError):
             return
 
@@ -135,19 +133,6 @@ class KubeClient:
             "limitBytes": str(_LOG_BYTES),
         }
         return (await self._request("GET", path, query=query)).decode(errors="replace")
-
-    async def _json(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Mapping[str, str] | None = None,
-        body: Manifest | None = None,
-        content: str = "application/json",
-    ) -> dict[str, Any]:
-        answer = await self._request(method, path, query=query, body=body, content=content)
-        decoded: dict[str, Any] = json.loads(answer)
-        return decoded
 
     async def _request(
         self,
@@ -177,6 +162,11 @@ class KubeClient:
         if response.status >= _FIRST_ERROR:
             raise _error(response.status, data)
         return bytes(data)
+
+
+def _object(answer: bytes) -> dict[str, Any]:
+    decoded: dict[str, Any] = json.loads(answer)
+    return decoded
 
 
 def _path(resource: Resource, namespace: str | None, name: str = "", subresource: str = "") -> str:
