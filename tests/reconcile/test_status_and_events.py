@@ -130,6 +130,25 @@ async def test_events_tell_of_changes_and_not_of_words_that_vary(place: Place) -
     assert "failures" not in (await place.read())["status"]
 
 
+async def test_an_event_of_many_words_in_any_script_is_one_that_the_api_server_takes(
+    place: Place,
+) -> None:
+    """cluster-readiness-engine#310: the scheduler's words, however many, reach the user."""
+    await place.make_group()
+    await place.look()
+    (pod,) = await place.pods()
+    scheduled = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+    scheduled["message"] = "ノードがありません→" * 200
+    name = pod["metadata"]["name"]
+    place.kube.change(PODS, NAMESPACE, name, lambda m: m["status"].update(conditions=[scheduled]))
+
+    await place.look()
+
+    (warning,) = (e for e in await place.events() if e["type"] == "Warning")
+    assert 900 < len(warning["note"].encode()) <= 1024
+    assert "ノードがありません→" in warning["note"]
+
+
 async def test_the_same_event_again_is_counted_and_not_made_anew(place: Place) -> None:
     """kuberay PR#2546, rook#15499: events pile up."""
     await place.make_group()

@@ -14,8 +14,8 @@ from elasticep.world.snapshot import Group
 
 _LOG = logging.getLogger(__name__)
 
-_NOTE_LENGTH = 1024
-"""The API server refuses a longer note."""
+_NOTE_BYTES = 1024
+"""The API server refuses a longer note, and counts bytes where it says characters."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,7 @@ class Reporter:
             "type": event.type,
             "reason": event.reason,
             "action": event.action,
-            "note": event.note[:_NOTE_LENGTH],
+            "note": event.note.encode()[:_NOTE_BYTES].decode(errors="ignore"),
             "reportingController": names.REPORTING_CONTROLLER,
             "reportingInstance": self.instance,
             "regarding": {
