@@ -104,6 +104,46 @@ def _but_status(manifest: dict[str, Any]) -> dict[str, Any]:
     return {"metadata": metadata, "containers": manifest["spec"]["containers"]}
 
 
+async def test_a_pod_that_took_a_dead_ones_name_during_a_look_is_not_deleted(place: Place) -> None:
+    """kubernetes-sigs/lws#804, PR#805, dynamo PR#13180: a match by name hits the wrong pod."""
+    await place.make_group()
+    await place.look_until_quiet()
+    (leader,) = await place.pods()
+    name = leader["metadata"]["name"]
+    place.kube.change(PODS, NAMESPACE, name, lambda m: m["status"].update(phase="Failed"))
+
+    def another() -> None:
+        place.kube.remove(PODS, NAMESPACE, name)
+        place.kube._create(PODS, pod(NAMESPACE, name))
+
+    place.kube.meddle = another
+    await place.look()
+
+    assert place.kube.writes["delete pods"] == 1
+    (left,) = await place.pods()
+    assert left["metadata"]["uid"] != leader["metadata"]["uid"]
+    assert "deletionTimestamp" not in left["metadata"]
+
+
+async def test_a_group_that_is_being_deleted_gets_nothing_new(place: Place) -> None:
+    """kubernetes#56355, ray#21684: pods come back while the garbage collector ends them."""
+    await place.make_group()
+    await place.look_until_quiet()
+    place.edit(
+        GROUPS,
+        "lite",
+        deletionTimestamp="2026-01-01T12:00:00Z",
+        finalizers=["foregroundDeletion"],
+    )
+    place.kube.remove(PODS, NAMESPACE, await leader_name(place))
+    place.kube.remove(SERVICES, NAMESPACE, "lite")
+    place.kube.writes.clear()
+
+    await place.live_for(timedelta(hours=1))
+
+    assert not place.kube.writes
+
+
 @pytest.mark.parametrize("kind", ["Service lite", "Secret lite-admin-key"])
 async def test_somebody_elses_object_stops_the_group_until_it_is_gone(
     place: Place, kind: str
