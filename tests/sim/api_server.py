@@ -106,7 +106,7 @@ class ApiServer:
             raise AlreadyExistsError(409, "AlreadyExists", f"pod {name} exists")
         self._admit("pods")
         self.made += 1
-        pod = SimPod(manifest=manifest, uid=f"pod-{self.made}", created_at=self.now)
+        pod = SimPod(manifest=manifest, uid=f"pod-{self.made}")
         self.pods[name] = pod
         self.touch()
         return pod

@@ -17,11 +17,16 @@ JOINER_PATIENCE = timedelta(seconds=60)
 
 BREAKS_LEADER = "--break-leader"
 BREAKS_JOINER = "--break-joiner"
-"""Flags of templates whose pods crash the same way each time."""
+"""Flags of templates whose pods crash the same way each time, for a cause that stays."""
+
+TIRES_LEADER = "--tire-leader"
+TIRES_JOINER = "--tire-joiner"
+"""Flags of templates whose pods crash at every start, for a cause that nobody knows."""
 
 REFUSES_ARGUMENTS = (
     "AssertionError: Elastic EP requires prefill and decode CUDA graphs to be disabled"
 )
+IS_TIRED = "RuntimeError: something nobody has seen before"
 LEADER_LEFT = "torch.distributed.DistNetworkError: Failed to recv, got 0 bytes."
 NOT_ADMITTED = "torch.distributed.DistStoreError: wait timeout after 60000ms"
 
@@ -42,7 +47,8 @@ class LeaderProcess:
     admin_key: int
     started_at: datetime
     group: ElasticGroup
-    broken: bool
+    fate: Death | None
+    """How it ends as soon as it has started, if it does."""
     alive: bool = True
     listening: bool = False
     hung: bool = False
@@ -68,13 +74,13 @@ class LeaderProcess:
             admin_key=admin_key,
             started_at=now,
             group=ElasticGroup(shape),
-            broken=BREAKS_LEADER in arguments,
+            fate=_fate(arguments, breaks=BREAKS_LEADER, tires=TIRES_LEADER),
         )
 
     def advance(self, now: datetime) -> str | Death | None:
         """One step of loading; nothing when there is none to do yet."""
-        if self.broken:
-            return Death(1, REFUSES_ARGUMENTS)
+        if self.fate is not None:
+            return self.fate
         if not self.listening and now >= self.started_at + LEADER_LOADS:
             self.listening = True
             return "has loaded and listens"
@@ -126,7 +132,7 @@ class JoinerProcess:
     leader_address: str
     ranks: range
     started_at: datetime
-    broken: bool
+    fate: Death | None
     alive: bool = True
     stage: Stage = Stage.DIALLING
     since: datetime = field(init=False)
@@ -144,7 +150,7 @@ class JoinerProcess:
             leader_address=_value(arguments, "--dist-init-addr").rpartition(":")[0],
             ranks=range(offset, offset + int(_value(arguments, "--tp-size"))),
             started_at=now,
-            broken=BREAKS_JOINER in arguments,
+            fate=_fate(arguments, breaks=BREAKS_JOINER, tires=TIRES_JOINER),
         )
 
     @property
@@ -158,8 +164,8 @@ class JoinerProcess:
 
     def advance(self, now: datetime, *, found: LeaderProcess | None) -> str | Death | None:
         """One step of joining; ``found`` is who answers at the leader's address."""
-        if self.broken:
-            return Death(1, REFUSES_ARGUMENTS)
+        if self.fate is not None:
+            return self.fate
         match self.stage:
             case Stage.DIALLING if found is not None:
                 self.leader = found
@@ -200,6 +206,12 @@ class JoinerProcess:
         self.alive = False
         if self.leader is not None:
             self.leader.group.ranks_gone(self.ranks)
+
+
+def _fate(arguments: Sequence[str], *, breaks: str, tires: str) -> Death | None:
+    if breaks in arguments:
+        return Death(1, REFUSES_ARGUMENTS)
+    return Death(1, IS_TIRED) if tires in arguments else None
 
 
 def _value(arguments: Sequence[str], flag: str) -> str:

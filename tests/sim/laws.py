@@ -18,7 +18,7 @@ from elasticep.plan.actions import RequestScale
 from elasticep.plan.decision import Plan
 from elasticep.plan.planner import plan
 from elasticep.plan.view import View
-from elasticep.world.engine import EngineState
+from elasticep.world.engine import CompletionSucceeded, EngineState
 from elasticep.world.snapshot import Snapshot
 
 THOUGHTS = 5
@@ -27,7 +27,7 @@ THOUGHTS = 5
 STABLE = timedelta(minutes=10)
 FIRST_DELAY = timedelta(seconds=10)
 LONGEST_DELAY = timedelta(minutes=10)
-OVERDUE = {"OperationOverdue", "LeaderStartOverdue"}
+OVERDUE = {"OperationOverdue", "LeaderStartOverdue", "LeaderSilent"}
 NEVER_BEGAN = "did not begin"
 """Failures for which nothing needs to have gone wrong but that nothing happened."""
 
@@ -78,6 +78,7 @@ class Laws:
         spec = snapshot.group.spec
         if not isinstance(spec, GroupSpec) or spec.paused:
             insist(not planned.actions, "nothing is done while paused, or not knowing what")
+        _judge_joining(snapshot, planned)
         for action in planned.actions:
             if isinstance(action, RequestScale):
                 _judge_request(action, snapshot, planned)
@@ -199,6 +200,16 @@ def live(api: ApiServer) -> list[SimPod]:
 def _leads(pod: SimPod, incarnation: str) -> bool:
     labels = pod.manifest["metadata"]["labels"]
     return pod.role == names.LEADER and labels[names.LABEL_INCARNATION] == incarnation
+
+
+def _judge_joining(snapshot: Snapshot, planned: Plan) -> None:
+    """A growth is done when the new size has served a completion, and not before."""
+    known, engine = snapshot.group.status.operation, snapshot.engine
+    if known is None or planned.status.operation is not None or planned.status.failures:
+        return
+    if isinstance(engine, EngineState) and engine.effective == known.to and planned.actions == ():
+        served = isinstance(snapshot.completion, CompletionSucceeded)
+        insist(served, f"{known.from_}→{known.to} is proven by a completion")
 
 
 def _judge_request(action: RequestScale, snapshot: Snapshot, planned: Plan) -> None:

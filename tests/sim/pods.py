@@ -23,7 +23,6 @@ class SimPod:
 
     manifest: Mapping[str, Any]
     uid: str
-    created_at: datetime
     phase: str = "Pending"
     reason: str = ""
     message: str = ""
@@ -160,7 +159,6 @@ class SimPod:
             node=self.node,
             ready=self.ready,
             unschedulable=self.unschedulable,
-            created_at=self.created_at,
             gone_by=self.gone_by,
             containers=(self._container(),) if self.node else (),
         )

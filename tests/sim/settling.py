@@ -9,7 +9,6 @@ from tests.sim.laws import live
 from tests.sim.story import Story
 from tests.sim.wellformed import insist, is_true, reason_of
 
-from elasticep.api.models import GroupSpec
 from elasticep.plan.back_off import BUDGET
 from elasticep.plan.template_hash import template_hash
 
@@ -92,10 +91,6 @@ def _judge(story: Story) -> None:
     lives = story.nodes.leaders()
     insist(len(lives) == 1, f"one leader lives: {_where(story)}")
     effective, desired = lives[0].group.effective, spec.ep_size()
-    limited = reason_of(status, "ScaleLimited") == "ScaleDownUnsupported"
-    if limited and effective > desired:
-        insist(not is_true(status, "Reconciling"), "what cannot shrink is at rest")
-        return
     insist(is_true(status, "Ready"), f"it is ready in the end: {_where(story)}")
     insist(effective == desired, f"it has the wanted size: {_where(story)}")
     pods = live(story.api)
@@ -110,16 +105,18 @@ def _may_stall(story: Story) -> bool:
     if reason_of(status, "Stalled") == "TemplateChanged":
         serving = [pod for pod in live(story.api) if pod.serving]
         return any(pod.template_hash != template_hash(spec) for pod in serving)
+    leaders = story.nodes.leaders()
     if reason_of(status, "Stalled") == "EngineUnauthorized":
-        return all(leader.admin_key != story.api.admin_key for leader in story.nodes.leaders())
+        return all(leader.admin_key != story.api.admin_key for leader in leaders)
+    if reason_of(status, "Stalled") == "ScaleDownUnsupported":
+        return all(leader.group.effective > spec.ep_size() for leader in leaders)
     failure = status.failures
     if failure is None:
         return False
-    return failure.count > BUDGET or _breaks(spec)
-
-
-def _breaks(spec: GroupSpec) -> bool:
-    return bool({BREAKS_LEADER, BREAKS_JOINER}.intersection(spec.engine.args))
+    breaks = {BREAKS_LEADER, BREAKS_JOINER}.intersection(spec.engine.args)
+    if breaks and failure.reason in {"JoinTimedOut", "ScaleUpFailed"}:
+        return False  # These are what comes of it, and tell nobody what to mend.
+    return failure.count > BUDGET or bool(breaks)
 
 
 def _where(story: Story) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from tests.sim.engines import BREAKS_JOINER, BREAKS_LEADER
+from tests.sim.engines import BREAKS_JOINER, BREAKS_LEADER, TIRES_JOINER, TIRES_LEADER
 
 from elasticep.api.models import GroupSpec
 
@@ -14,11 +14,16 @@ IMAGE = {"image": "lmsysorg/sglang:v0.5.19", "scaleTimeoutSeconds": 120, "startT
 TEMPLATES: dict[str, dict[str, Any]] = {
     "plain": {},
     "tuned": {"engine": {**IMAGE, "args": ["--mem-fraction-static", "0.85"]}},
-    "breaks leader": {"engine": {**IMAGE, "args": [BREAKS_LEADER]}},
-    "breaks joiner": {"engine": {**IMAGE, "args": [BREAKS_JOINER]}},
     "thin joiners": {"joiner": {"ranks": 1}},
     "small leader": {"leader": {"ranks": 2}},
+    "breaks leader": {"engine": {**IMAGE, "args": [BREAKS_LEADER]}},
+    "breaks joiner": {"engine": {**IMAGE, "args": [BREAKS_JOINER]}},
+    "tires leader": {"engine": {**IMAGE, "args": [TIRES_LEADER]}},
+    "tires joiner": {"engine": {**IMAGE, "args": [TIRES_JOINER]}},
 }
+
+BAD_TEMPLATES = [name for name in TEMPLATES if name.startswith(("breaks", "tires"))]
+GOOD_TEMPLATES = [name for name in TEMPLATES if name not in BAD_TEMPLATES]
 
 
 @cache

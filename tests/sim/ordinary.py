@@ -1,0 +1,159 @@
+"""The rules of ordinary life: time passes, users edit, the operator works, dies and starts again.
+
+Nothing fails here by itself, so no failure may be put on record either.
+"""
+
+from datetime import timedelta
+
+from hypothesis import note
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
+from tests.sim.control import Trouble
+from tests.sim.laws import live
+from tests.sim.pods import SimPod
+from tests.sim.settling import settle
+from tests.sim.specs import GOOD_TEMPLATES, group_spec
+from tests.sim.story import Story
+from tests.sim.wellformed import insist
+
+from elasticep.api import names
+
+WHICH = st.integers(0, 5)
+"""Which pod is meant: counted from the oldest, beginning again when there are fewer."""
+
+TROUBLES = st.sampled_from([Trouble.NONE, Trouble.NONE, *Trouble])
+
+has_pods = precondition(lambda self: bool(self.story.api.pods))
+has_leaders = precondition(lambda self: any(x.listening for x in self.story.nodes.leaders()))
+
+
+class OrdinaryStory(RuleBasedStateMachine):
+    """One group, its users, and an operator that may die or lose a request at any moment."""
+
+    story: Story
+
+    @initialize(
+        template=st.sampled_from(["plain", "plain", "thin joiners"]),
+        replicas=st.integers(1, 4),
+        rounds=st.sampled_from([0, 5, 12, 20, 30]),
+    )
+    def a_group_is_applied_and_all_goes_well(
+        self, template: str, replicas: int, rounds: int
+    ) -> None:
+        self.story = Story(tell=note, template=template, replicas=replicas)
+        self.all_goes_well(rounds)
+
+    # Time, and what happens by itself.
+
+    @rule()
+    def all_goes_well_for_a_moment(self) -> None:
+        self.all_goes_well(1)
+
+    @rule(rounds=st.integers(10, 25))
+    def all_goes_well_for_long(self, rounds: int) -> None:
+        self.all_goes_well(rounds)
+
+    @rule(rounds=st.integers(1, 9))
+    def all_goes_well_for_a_while(self, rounds: int) -> None:
+        self.all_goes_well(rounds)
+
+    def all_goes_well(self, rounds: int) -> None:
+        for _ in range(rounds):
+            self.story.goes_on()
+            self.story.time_passes(timedelta(seconds=4))
+
+    @rule(seconds=st.integers(1, 12))
+    def seconds_pass(self, seconds: int) -> None:
+        self.story.time_passes(timedelta(seconds=seconds))
+
+    @rule(minutes=st.sampled_from([1, 3, 6, 12, 45]))
+    def minutes_pass(self, minutes: int) -> None:
+        self.story.time_passes(timedelta(minutes=minutes))
+
+    @has_pods
+    @rule(which=WHICH)
+    def a_pod_moves_on(self, which: int) -> None:
+        self.story.step_pod(self._pod(which))
+
+    @has_leaders
+    @rule()
+    def a_client_is_served(self) -> None:
+        for leader in self.story.nodes.leaders():
+            if leader.listening:
+                leader.complete(self.story.now)
+
+    @rule()
+    def the_barrier_is_passed(self) -> None:
+        self.story.pass_barriers()
+
+    # The operator, and the requests that it makes.
+
+    @rule(trouble=TROUBLES)
+    def the_operator_takes_a_step(self, trouble: Trouble) -> None:
+        self.story.step_operator(trouble)
+
+    @rule(steps=st.integers(1, 6))
+    def the_operator_is_killed_after(self, steps: int) -> None:
+        for _ in range(steps):
+            self.story.step_operator()
+        self.story.kill_operator()
+
+    @rule()
+    def the_operator_finishes_a_round(self) -> None:
+        self.story.finish_round()
+
+    # Users.
+
+    @rule(replicas=st.integers(0, 5))
+    def the_user_wants(self, replicas: int) -> None:
+        self._edit(self.story.template, replicas, paused=self.story.api.spec.paused)
+
+    @rule(template=st.sampled_from(GOOD_TEMPLATES))
+    def the_user_changes_the_template(self, template: str) -> None:
+        self.story.template = template
+        spec = self.story.api.spec
+        self._edit(template, spec.replicas, paused=spec.paused)
+
+    @rule(paused=st.booleans())
+    def the_user_pauses(self, paused: bool) -> None:
+        self._edit(self.story.template, self.story.api.spec.replicas, paused=paused)
+
+    @rule()
+    def the_user_resumes(self) -> None:
+        api = self.story.api
+        api.resume = str(api.revision)
+        api.touch_group()
+
+    @rule(unreadable=st.booleans())
+    def the_spec_cannot_be_read(self, unreadable: bool) -> None:
+        api = self.story.api
+        api.unreadable = unreadable
+        api.generation += 1
+        api.touch_group()
+
+    @rule()
+    def somebody_touches_the_object(self) -> None:
+        self.story.api.touch_group()
+
+    @invariant()
+    def at_most_one_leader_pod_is_alive(self) -> None:
+        leaders = [pod.name for pod in live(self.story.api) if pod.role == names.LEADER]
+        self.story.laws.watched(lambda: insist(len(leaders) <= 1, f"one leader: {leaders}"))
+
+    def teardown(self) -> None:
+        """Once the faults stop, every story ends well."""
+        if hasattr(self, "story") and not self.story.laws.broken:
+            settle(self.story)
+
+    def _pod(self, which: int) -> SimPod:
+        pods = self.story.nodes.pods()
+        return pods[which % len(pods)]
+
+    def _edit(self, template: str, replicas: int, *, paused: bool) -> None:
+        self.story.api.edit(group_spec(template, replicas, paused=paused))
