@@ -18,7 +18,6 @@ from elasticep.world.pods import Pod
 
 STARTING_POLL = timedelta(seconds=1)
 WAITING_POLL = timedelta(seconds=15)
-_PENDING = Reason(word=Progress.LEADER_PENDING, message="the leader pod is made")
 
 
 def ensure_leader(view: View) -> Decision | None:
@@ -40,8 +39,11 @@ def ensure_leader(view: View) -> Decision | None:
 def await_engine(view: View) -> Decision | None:
     """An engine that answers, or what is being waited for."""
     leader = view.leader
-    if leader is None or view.leader_container is None or view.life is None:
-        reason = why_waiting(leader) if leader else _PENDING
+    if leader is None:
+        message = "ensure_leader lets nothing pass but a leader"
+        raise AssertionError(message)
+    if view.life is None:
+        reason = why_waiting(leader)
         limit = None if reason.passing else reason
         return Decision(reason=reason, memory=view.memory, limit=limit, look_again=WAITING_POLL)
     if isinstance(view.snapshot.engine, EngineUnknown):

@@ -4,12 +4,17 @@ The hash is taken from the intent, never from a live pod: admission webhooks cha
 """
 
 import json
+from collections.abc import Mapping
 
 from elasticep.api.models import GroupSpec
 from elasticep.api.names import short_hash
 
-_NOT_IN_TEMPLATE = {"replicas", "paused"}
-"""A change of these moves no pod to a new incarnation."""
+_NOT_IN_TEMPLATE: Mapping[str, bool | set[str]] = {
+    "replicas": True,
+    "paused": True,
+    "engine": {"start_timeout_seconds"},
+}
+"""A change of these shapes no pod: the operator alone reads them."""
 
 
 def template_hash(spec: GroupSpec) -> str:

@@ -46,7 +46,6 @@ class Settled(ReasonWord):
 class Progress(ReasonWord):
     """The operator, the kubelet or the engine is at work."""
 
-    LEADER_PENDING = "LeaderPending", Outlook.PASSING, "The leader pod is made.", _NOTHING
     LEADER_STARTING = "LeaderStarting", Outlook.PASSING, "The leader pod starts.", _NOTHING
     LEADER_LOADING = (
         "LeaderLoading",
