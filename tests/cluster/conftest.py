@@ -11,7 +11,7 @@ from testbed.cluster import Cluster
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """How often the operator is killed."""
-    parser.addoption("--kills", type=int, default=3, help="growths in which it is killed once")
+    parser.addoption("--kills", type=int, default=2, help="times, amid three growths")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -73,19 +73,23 @@ def test_an_operator_killed_at_any_moment_of_a_growth_asks_for_each_size_once(
     namespace: Namespace,
     operator: OperatorPod,
 ) -> None:
-    """SIGKILL, each time at another moment; ``--kills N`` for more than a few growths."""
+    """SIGKILL while three groups are at different points; ``--kills N`` does it more than once."""
     moment = random.Random(20260101)
     operator.stop()
     for number in range(request.config.getoption("--kills")):
+        groups = []
         with running_operator(cluster) as first:
-            group = namespace.create_group(f"g{number}")
-            time.sleep(moment.uniform(0.3, 14))
+            for letter in "abc":
+                groups.append(namespace.create_group(f"{letter}{number}"))
+                time.sleep(moment.uniform(0.2, 4))
+            time.sleep(moment.uniform(0, 8))
             first.kill()
         with running_operator(cluster):
-            group.await_size(8, within=90)
-            assert group.accepted_requests() == {"6": 1, "8": 1}
-            assert len(group.pods()) == 3
-            namespace.kubectl("delete", "eepg", group.name)
+            for group in groups:
+                group.await_size(8, within=90)
+                assert group.accepted_requests() == {"6": 1, "8": 1}
+                assert len(group.pods()) == 3
+            namespace.kubectl("delete", "eepg", "--all")
             eventually(lambda: not namespace.pods(), within=60)
 
 
