@@ -18,34 +18,61 @@ class EngineStub:
     asked: list[int] = field(default_factory=list)
     """The sizes that it was asked for."""
     port: int = 0
+    routes_missing: bool = False
+    """An engine that was not launched to grow has no such routes."""
+    resets: int = 0
+    """How many of the next requests for a size are accepted and never answered."""
+    refuses_with: str | None = None
+    """What every growth ends with, at the second token, if any does."""
+    last_error: str | None = None
+    tokens: int = 0
+    """How many were generated since the last request for a size."""
 
     async def _state(self, request: web.Request) -> web.Response:
-        if not self._opens(request):
-            return web.json_response({"error": "Unauthorized"}, status=401)
+        if refused := self._refused(request):
+            return refused
         grown = "serving_expanded" if self.effective > 4 else "idle"
+        if self.last_error:
+            grown = "failed"
         return web.json_response(
             {
                 "effective_ep_size": self.effective,
                 "pending_ep_size": self.pending,
                 "scale_phase": grown if self.pending is None else "waiting_for_cohort",
-                "last_error": None,
+                "last_error": self.last_error,
             }
         )
 
     async def _scale(self, request: web.Request) -> web.Response:
-        if not self._opens(request):
-            return web.json_response({"error": "Unauthorized"}, status=401)
-        self.pending = (await request.json())["new_ep_size"]
+        if refused := self._refused(request):
+            return refused
+        if self.pending is not None:
+            return web.json_response({"error": "an operation is pending"}, status=409)
+        self.pending, self.last_error = (await request.json())["new_ep_size"], None
         self.asked.append(self.pending)
+        self.tokens = 0
+        if self.resets:
+            self.resets -= 1
+            assert request.transport is not None
+            request.transport.abort()
         return web.json_response({"message": "accepted"})
 
     async def _generate(self, _request: web.Request) -> web.Response:
+        self.tokens += 1
+        if self.refuses_with and self.pending:
+            if self.tokens > 1:
+                self.pending, self.last_error = None, self.refuses_with
+            return web.json_response({"text": "a"})
         self.effective, self.pending = self.pending or self.effective, None
         return web.json_response({"text": "a"})
 
-    def _opens(self, request: web.Request) -> bool:
+    def _refused(self, request: web.Request) -> web.Response | None:
+        if self.routes_missing:
+            return web.json_response({"error": "Not Found"}, status=404)
         wanted = f"Bearer {self.admin_key}"
-        return self.admin_key is None or request.headers.get("Authorization") == wanted
+        if self.admin_key is not None and request.headers.get("Authorization") != wanted:
+            return web.json_response({"error": "Unauthorized"}, status=401)
+        return None
 
 
 @asynccontextmanager

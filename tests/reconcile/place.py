@@ -103,12 +103,13 @@ class Place:
         for _ in range(limit):
             before = self.kube.writes.copy()
             await self.look()
-            started = [self.start(pod) for pod in await self.pods() if not _runs(pod)]
-            if self.kube.writes == before and not started:
+            if not await self.kubelet_acts() and self.kube.writes == before:
                 return
         raise AssertionError("it does not come to rest")
 
-    async def live_for(self, span: timedelta, *, each: Callable[[], None] | None = None) -> None:
+    async def live_for(
+        self, span: timedelta, *, each: Callable[[], None] | None = None, kubelet: bool = False
+    ) -> None:
         """Reconciles whenever the work queue would, and at every resync, for so long."""
         end, failures, back_off = self.now + span, 0, BackOff()
         while self.now < end:
@@ -120,7 +121,11 @@ class Place:
                 again = timedelta(seconds=back_off.seconds(failures))
             if each is not None:
                 each()
-            self.now += max(min(again or RESYNC, RESYNC), timedelta(milliseconds=10))
+            if kubelet and await self.kubelet_acts():
+                again = timedelta()
+            self.now += max(
+                min(RESYNC if again is None else again, RESYNC), timedelta(milliseconds=10)
+            )
 
     async def pods(self, role: str = "") -> list[dict[str, Any]]:
         found = await FakeKube.list(self.kube, PODS, namespace=NAMESPACE)
@@ -140,6 +145,17 @@ class Place:
 
     async def events(self) -> list[dict[str, Any]]:
         return await self.kube.list(EVENTS, namespace=NAMESPACE)
+
+    async def kubelet_acts(self) -> bool:
+        """The kubelet runs and ends what waits for it. Tells whether there was something."""
+        pods = await self.pods()
+        leaving = [pod for pod in pods if "deletionTimestamp" in pod["metadata"]]
+        waiting = [p for p in pods if p not in leaving and p["status"]["phase"] != "Running"]
+        for pod in leaving:
+            self.kube.remove(PODS, NAMESPACE, pod["metadata"]["name"])
+        for pod in waiting:
+            self.start(pod)
+        return bool(leaving or waiting)
 
     def start(self, pod: dict[str, Any]) -> None:
         """The kubelet runs the pod, and its engine answers."""
@@ -176,7 +192,3 @@ class Place:
         """Somebody writes these metadata."""
         fields = copy.deepcopy(metadata)
         self.kube.change(resource, NAMESPACE, name, lambda m: m["metadata"].update(fields))
-
-
-def _runs(pod: dict[str, Any]) -> bool:
-    return pod["status"]["phase"] == "Running" or "deletionTimestamp" in pod["metadata"]

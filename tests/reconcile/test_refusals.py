@@ -226,3 +226,27 @@ async def test_a_conflict_is_no_warning_in_the_log(
 
     levels = [r.levelno for r in caplog.records if r.name == "elasticep.run.workers"]
     assert levels == [logging.INFO] * 3
+
+
+async def test_groups_that_come_and_go_leave_nothing_behind_in_the_queue(place: Place) -> None:
+    """rook#15499, #14051, redpanda#12533, opensearch-k8s-operator#612: memory grows until OOM."""
+    keys = [Key(namespace=NAMESPACE, name=f"group-{number}") for number in range(300)]
+    for key in keys:
+        await place.make_group(key.name)
+
+    async with working(place) as at_work:
+        for key in keys:
+            at_work.workers.ring(key)
+        await at_work.condition(keys[-1].name, "Ready")
+        for key in keys:
+            place.kube.remove(GROUPS, NAMESPACE, key.name)
+            at_work.workers.ring(key)
+        queue = at_work.workers.queue
+        async with asyncio.timeout(20):
+            while queue.depth or queue.active:
+                at_work.news.clear()
+                await at_work.news.wait()
+
+    assert not queue._later
+    assert not queue._failures
+    assert not queue._due
