@@ -60,3 +60,16 @@ def test_a_gated_joiner_is_waited_for_and_leaves_the_group_serving() -> None:
     assert states.condition(planned.status, "Available") == ("True", "Serving")
     assert planned.actions == ()
     assert planned.status.failures is None
+
+
+def test_a_leader_that_has_served_and_fell_silent_is_not_said_to_load() -> None:
+    """kuberay#4078, kubeflow/trainer PR#959, lws#508: Running is shown though nothing runs."""
+    silent = world.leader(ready=False)
+    again = world.leader(ready=False, containers=(world.running(restarts=1),))
+
+    lost = plan(states.serving(pods=(silent,), engine=world.LOADING)).status
+    loading = plan(states.serving(pods=(again,), engine=world.LOADING)).status
+
+    assert states.condition(lost, "Available") == ("False", "LeaderNotAnswering")
+    assert any("on node-a has served" in condition.message for condition in lost.conditions)
+    assert states.condition(loading, "Available") == ("False", "LeaderLoading")

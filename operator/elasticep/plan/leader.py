@@ -102,6 +102,10 @@ def _unavailable_since(view: View) -> datetime | None:
 
 def _why_unknown(leader: Pod, unknown: EngineUnknown) -> Reason:
     if unknown.reason == Engine.UNREACHABLE and not leader.ready:
+        if leader.serving and leader.restarts == 0:
+            # Its node may be gone: the pod then goes on to be shown as running for minutes.
+            message = f"leader pod {leader.name} on {leader.node} has served and does not answer"
+            return Reason(word=Progress.LEADER_NOT_ANSWERING, message=message)
         message = f"leader pod {leader.name} runs; its engine loads and does not answer yet"
         return Reason(word=Progress.LEADER_LOADING, message=message)
     return Reason(word=unknown.reason, message=f"leader pod {leader.name}: {unknown.message}")

@@ -54,6 +54,14 @@ class Progress(ReasonWord):
         "Wait; if it takes too long, look at the leader pod's log. "
         "engine.startTimeoutSeconds says how long it may take.",
     )
+    LEADER_NOT_ANSWERING = (
+        "LeaderNotAnswering",
+        Outlook.PASSING,
+        "The leader's engine has served, and neither answers nor is Ready any more.",
+        "Look at the leader pod's log and at its node: the pods of a lost node go after some "
+        "minutes, and the group then starts again by itself. engine.startTimeoutSeconds says how "
+        "long an engine may be silent.",
+    )
     LEADER_NOT_READY = (
         "LeaderNotReady",
         Outlook.PASSING,
