@@ -7,12 +7,13 @@ import pytest
 from tests.plan import world
 
 from elasticep.api.models import FailureStatus, GroupStatus, IncarnationStatus
+from elasticep.api.reasons import Blocked
 from elasticep.plan.actions import CreatePod, DeletePod
 from elasticep.plan.back_off import BUDGET, delay
 from elasticep.plan.crash_loop import diagnose, root_cause
 from elasticep.plan.planner import plan
 from elasticep.world.pods import Container, Exit, Pod
-from elasticep.world.snapshot import Snapshot
+from elasticep.world.snapshot import Refusal, Snapshot
 
 GRAPHS = "AssertionError: Elastic EP scale-up requires decode CUDA graphs to be disabled"
 
@@ -204,3 +205,32 @@ def test_a_failure_after_a_quiet_time_is_the_first_of_a_new_row() -> None:
 
     assert planned.status.failures is not None
     assert planned.status.failures.count == 1
+
+
+def refused_by_quota(status: GroupStatus) -> GroupStatus:
+    words = "exceeded quota: gpus, requested: requests.nvidia.com/gpu=4"
+    refusal = Refusal(subject="Pod p", reason=Blocked.QUOTA_EXCEEDED, message=words)
+    return plan(replace(nothing_left(status), refusals=(refusal,))).status
+
+
+def test_a_spent_quota_is_waited_out_and_spends_no_budget() -> None:
+    status = failing(50, ago=timedelta(minutes=10), reason="QuotaExceeded")
+
+    refused = refused_by_quota(status)
+
+    assert refused.failures is not None
+    assert refused.failures.count == 51
+    assert refused.failures.next_retry_at == world.NOW + timedelta(minutes=10)
+
+
+def test_a_crash_after_a_long_wait_for_quota_is_the_first_of_its_row() -> None:
+    status = failing(50, ago=timedelta(minutes=10), reason="QuotaExceeded")
+    crashed = leader(crashing(exited("Segmentation fault")))
+
+    planned = plan(
+        world.surrounded(world.snapshot(group=world.group(status=status), pods=(crashed,)))
+    )
+
+    assert planned.status.failures is not None
+    assert planned.status.failures.count == 1
+    assert planned.status.failures.next_retry_at is not None

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from elasticep.api import names
 from elasticep.api.models import FailureStatus
-from elasticep.api.reasons import AnyWord, ReasonWord
+from elasticep.api.reasons import AnyWord, Blocked, ReasonWord
 from elasticep.plan.view import View
 
 FIRST_DELAY = timedelta(seconds=10)
@@ -15,6 +15,9 @@ STABLE_AFTER = timedelta(minutes=10)
 
 BUDGET = 5
 """How many failures in a row are tried again. Together they take about five minutes."""
+
+_FOR_WANT_OF_ROOM = frozenset({Blocked.QUOTA_EXCEEDED})
+"""What costs no GPU and ends when others leave: it is waited out, never given up."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,9 +50,10 @@ def count_failure(view: View, failure: Failure) -> FailureStatus:
         previous is not None
         and now - previous.last_failure_at < STABLE_AFTER + delay(previous.count)
         and not _lifted(view, previous)
+        and _waits_for_room(previous.reason) == _waits_for_room(failure.reason)
     )
     count = previous.count + 1 if previous is not None and in_a_row else 1
-    spent = count > BUDGET
+    spent = count > BUDGET and not _waits_for_room(failure.reason)
     stopped = failure.lasting or spent
     return FailureStatus(
         reason=failure.reason,
@@ -71,6 +75,10 @@ def holds(view: View) -> bool:
     if failure is None or _lifted(view, failure):
         return False
     return failure.next_retry_at is None or view.snapshot.now < failure.next_retry_at
+
+
+def _waits_for_room(reason: str) -> bool:
+    return reason in _FOR_WANT_OF_ROOM
 
 
 def is_history(view: View) -> bool:
