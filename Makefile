@@ -23,9 +23,10 @@ AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo --preserve-env --set-home \
 
 # What `make test` runs, in this order: from the quick to the slow. `make test PARTS="lint unit"`
 # runs some of it.
-PARTS ?= lint types layers crd-check unit api contract cluster
+PARTS ?= lint types layers crd-check unit model api contract cluster
 NEED_API_SERVER := tests/api tests/deploy tests/kube tests/process tests/testbed
 NEED_SGLANG := tests/contract
+MODEL_RUNS ?= 3000
 PYTEST := $(BIN)/pytest
 ROOT_PYTEST := $(AS_ROOT) $(PYTEST) -p no:cacheprovider
 
@@ -82,7 +83,12 @@ crd-check: $(READY) ## Check that crds/ and what in docs/ is made from code are 
 
 .PHONY: unit
 unit: $(READY) ## Run the tests that need nothing but Python
-	$(PYTEST) tests -m "not cluster" $(addprefix --ignore=,$(NEED_API_SERVER) $(NEED_SGLANG))
+	$(PYTEST) tests -m "not cluster" \
+		$(addprefix --ignore=,tests/sim $(NEED_API_SERVER) $(NEED_SGLANG))
+
+.PHONY: model
+model: $(READY) ## Drive the planner through thousands of stories of a world that goes wrong
+	$(PYTEST) tests/sim --model-runs $(MODEL_RUNS)
 
 .PHONY: api
 api: $(READY) ## Run the tests against a real API server
