@@ -165,7 +165,11 @@ class Laws:
             spec = snapshot.group.spec
             stopped = isinstance(spec, GroupSpec) and spec.replicas == 0
             whole = pod.leader.healthy and self._ranks_are_well(pod)
-            insist(stopped or not whole, f"a group that serves is not ended: {pod.name}")
+            known = snapshot.group.status.incarnation
+            # Once it is on record that an incarnation ends, it ends, even if it has got well.
+            given_up = known is not None and known.serial > pod.seen().serial
+            unharmed = whole and not stopped and not given_up
+            insist(not unharmed, f"a group that serves is not ended: {pod.name}")
 
     def _ranks_are_well(self, leader: SimPod) -> bool:
         joined = {p.offset for p in live(self.api) if p.joiner and p.joiner.admitted and not p.lost}
