@@ -117,8 +117,7 @@ class Operator:
         )
         client = self._client(snapshot)
         if client is not None:
-            trouble = yield "asks the engine"
-            snapshot = _ask(client, snapshot, trouble)
+            snapshot = yield from _ask(client, snapshot)
         planned = self.laws.think(snapshot)
         group = yield from self._report(group, planned)
         for action in planned.actions:
@@ -198,16 +197,15 @@ class Operator:
         return client.request_scale(target, trouble)
 
 
-def _ask(client: Client, snapshot: Snapshot, trouble: Trouble) -> Snapshot:
+def _ask(client: Client, snapshot: Snapshot) -> Generator[str, Trouble, Snapshot]:
     """While an operation is on record the leader gets a request before it is asked."""
     operation = snapshot.group.status.operation
     if operation is not None:
-        client.complete(trouble)
-    state = client.state(trouble)
+        client.complete((yield "has a token generated"))
+    state = client.state((yield "asks the engine"))
     completion: Completion = NOT_TRIED
-    grown = isinstance(state, EngineState) and operation and state.effective == operation.to
-    if grown:
-        completion = client.complete(trouble)
+    if isinstance(state, EngineState) and operation and state.effective == operation.to:
+        completion = client.complete((yield "has a token generated as proof"))
     return replace(snapshot, engine=state, completion=completion)
 
 

@@ -113,6 +113,8 @@ def _may_stall(story: Story) -> bool:
     failure = status.failures
     if failure is None:
         return False
+    if failure.reason == "QuotaExceeded":
+        return False  # It was waited for, and there is room again.
     breaks = {BREAKS_LEADER, BREAKS_JOINER}.intersection(spec.engine.args)
     if breaks and failure.reason in {"JoinTimedOut", "ScaleUpFailed"}:
         return False  # These are what comes of it, and tell nobody what to mend.

@@ -17,6 +17,8 @@ from tests.sim.specs import group_spec
 LONGEST_ROUND = timedelta(seconds=15)
 """Every request of the operator has a timeout: no round sees a leader load between two steps."""
 
+READS = ("reads the", "asks the engine", "has a token")
+
 
 @dataclass(eq=False, kw_only=True)
 class Story:
@@ -70,7 +72,7 @@ class Story:
             while self.operator.round is not None:
                 steps.append(self.operator.step())
         finally:
-            told = [step for step in steps if not step.startswith(("reads", "asks the engine;"))]
+            told = [step for step in steps if not step.startswith(READS)]
             if told:
                 self.says("  operator " + "; ".join(told))
 
