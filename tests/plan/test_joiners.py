@@ -52,19 +52,23 @@ def test_a_lost_joiner_is_made_again_for_an_operation_only_while_it_is_wanted(
     assert planned.status.operation is not None
 
 
-def test_one_failed_proof_after_an_outage_of_the_operator_ends_no_serving_group() -> None:
+@pytest.mark.parametrize("ready", [True, False])
+def test_one_failed_proof_after_an_outage_of_the_operator_ends_no_serving_group(
+    ready: bool,
+) -> None:
     """The growth went through while nobody looked, for longer than it was given."""
-    state = states.serving(6, 4, completion=CompletionFailed(message="timed out"))
+    pods = (world.leader(ready=ready), world.joiner(4))
+    state = states.serving(6, pods=pods, completion=CompletionFailed(message="timed out"))
     grown = states.recorded(state, operation=states.operation())
+    found = replace(grown, now=world.NOW + timedelta(hours=2))
 
-    first = plan(replace(grown, now=world.NOW + timedelta(hours=2)))
-    later = states.later(replace(grown, now=world.NOW + timedelta(hours=2)), first, minutes=2)
+    first = plan(found)
+    failure = plan(states.later(found, first, minutes=2)).status.failures
 
     assert first.actions == ()
-    assert first.status.failures is None
-    failure = plan(later).status.failures
-    assert failure is not None
-    assert failure.reason == "OperationOverdue"
+    assert first.status.operation is not None
+    assert (failure.reason if failure else None) == (None if ready else "OperationOverdue")
+
 
 
 def crashing(*, joined: bool) -> Snapshot:

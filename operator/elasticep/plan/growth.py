@@ -158,8 +158,15 @@ def _ask(view: View, operation: OperationStatus, *, why: str) -> Decision:
     )
 
 
-def _prove(view: View, operation: OperationStatus) -> Decision:
-    """Grown, and not proven to serve: time for that begins when the new size is first seen."""
+def _prove(view: View, operation: OperationStatus) -> Decision | View:
+    """Grown, and not proven to serve: time for that begins when the new size is first seen.
+
+    Once it is over the kubelet's probe decides, which has a token generated too: a group that
+    serves is not ended because the operator cannot reach it.
+    """
+    overdue = operation.phase == Phase.PROVING_SERVING and view.snapshot.now > operation.deadline
+    if overdue and view.leader is not None and view.leader.ready:
+        return view.without_operation()
     if operation.phase != Phase.PROVING_SERVING:
         deadline = max(operation.deadline, view.snapshot.now + _LOADING_MARGIN)
         operation = operation.model_copy(update={"deadline": deadline})
