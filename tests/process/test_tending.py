@@ -33,7 +33,7 @@ def writes(plane: ControlPlane) -> list[tuple[str, str]]:
     return [
         (event["verb"], event["requestURI"])
         for event in events
-        if event["user"]["username"] == USER
+        if event["user"].get("username") == USER  # a request without a name has none
         and event["verb"] in WRITES
         and event["objectRef"]["resource"] != "leases"
     ]
