@@ -36,6 +36,12 @@ def eventually(
         time.sleep(0.2)
 
 
+def with_faults(*faults: dict[str, Any]) -> dict[str, Any]:
+    """A pod template that switches faults on in the engine."""
+    env = [{"name": "ELASTICEP_SIM_FAULTS", "value": json.dumps(faults)}]
+    return {"spec": {"containers": [{"name": "engine", "env": env}]}}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Namespace:
     """One namespace and what is in it."""
@@ -258,7 +264,7 @@ def _writes(lines: Iterable[bytes], namespace: str) -> Iterable[str]:
     for line in lines:
         event = json.loads(line)
         verb, target = event["verb"], event.get("objectRef", {})
-        if event["user"]["username"] != OPERATOR_USER or event["stage"] != "ResponseComplete":
+        if event["user"].get("username") != OPERATOR_USER or event["stage"] != "ResponseComplete":
             continue
         if verb in {"get", "list", "watch"} or target.get("namespace") != namespace:
             continue

@@ -1,10 +1,9 @@
 """A group that cannot start says why, once, and stops burning GPUs."""
 
-import json
 from typing import Any
 
 import pytest
-from tests.cluster.groups import LiveGroup, Namespace, eventually
+from tests.cluster.groups import LiveGroup, Namespace, eventually, with_faults
 
 pytestmark = pytest.mark.cluster
 
@@ -31,12 +30,6 @@ def launched_by(namespace: Namespace, launcher: str) -> dict[str, Any]:
 
 def engine(**changes: Any) -> dict[str, Any]:
     return {"image": "lmsysorg/sglang:v0.5.19", **changes}
-
-
-def with_faults(*faults: dict[str, Any]) -> dict[str, Any]:
-    """A pod template that switches faults on in the engine."""
-    env = [{"name": "ELASTICEP_SIM_FAULTS", "value": json.dumps(faults)}]
-    return {"spec": {"containers": [{"name": "engine", "env": env}]}}
 
 
 def container_starts(group: LiveGroup) -> int:
@@ -110,6 +103,20 @@ def test_a_crash_that_passes_is_tried_again_after_a_back_off(namespace: Namespac
     )
 
     group.await_size(6, within=120)
+
+
+def test_a_container_killed_for_want_of_memory_is_named(namespace: Namespace) -> None:
+    template = with_faults({"do": "crash", "stage": "load", "exhaustMemory": True})
+    (container,) = template["spec"]["containers"]
+    container["resources"] = {"limits": {"memory": "256Mi"}}
+    group = namespace.create_group(replicas=1, template=template)
+
+    group.await_condition("ScaleLimited", "True", "OOMKilled", within=90)
+
+    assert group.status()["failures"]["lastExitCode"] == 137
+    assert "memory limit" in group.status()["failures"]["advice"]
+    group.change(template=None)
+    group.await_size(4, within=90)
 
 
 def test_an_image_that_does_not_exist_is_named_and_is_no_crash(namespace: Namespace) -> None:

@@ -1,9 +1,10 @@
 """Leader and joiners are lost in every way that a cluster knows; the group is whole again."""
 
 import json
+import time
 
 import pytest
-from tests.cluster.groups import Namespace, OperatorPod, eventually, kill_container
+from tests.cluster.groups import Namespace, OperatorPod, eventually, kill_container, with_faults
 
 from testbed.cluster import Cluster
 
@@ -23,6 +24,26 @@ def test_a_leader_killed_during_a_growth_comes_back_and_grows_again(
     group.await_size(8, within=120)
     assert len(group.pods()) == 3
     assert group.accepted_requests() == {"6": 1, "8": 1}
+
+
+@pytest.mark.parametrize(
+    ("phase", "stage"), [("it loads", "load"), ("it waits to be admitted", "register")]
+)
+def test_a_joiner_killed_while(
+    phase: str, stage: str, cluster: Cluster, namespace: Namespace
+) -> None:
+    """Held at one stage by a fault that strikes only its first container, then killed there."""
+    when = {"role": "joiner", "firstStarts": 1}
+    hang = {"do": "hang", "stage": stage, "when": when}
+    group = namespace.create_group(replicas=2, template=with_faults(hang))
+    eventually(lambda: group.status().get("operation"), within=60, explain=group.describe)
+    time.sleep(5)
+
+    kill_container(cluster, namespace.name, group.pods("joiner")[0]["metadata"]["name"])
+
+    group.await_size(6, within=150)
+    assert len(group.pods()) == 2, phase
+    assert group.complete()["choices"]
 
 
 def test_a_leader_pod_deleted_by_hand_is_followed_by_a_new_incarnation(
