@@ -75,7 +75,7 @@ class Client:
         if process is None or trouble is Trouble.NOT_DELIVERED:
             return CompletionFailed(message="no answer")
         served = process.complete(self.nodes.api.now)
-        if served and trouble is Trouble.NONE:
+        if served and trouble is Trouble.NONE and not self.nodes.completions_lost:
             return CompletionSucceeded()
         return CompletionFailed(message="timed out")
 

@@ -32,6 +32,8 @@ class Nodes:
     full: bool = False
     image_missing: bool = False
     leader_unreachable: bool = False
+    completions_lost: bool = False
+    """The leader generates tokens, and none of them reaches the operator."""
     exits: int = 0
     """How many containers have ended by themselves."""
     lives: list[LeaderProcess] = field(default_factory=list)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 from tests.sim.api_server import ApiServer
+from tests.sim.decisions import comes_to_rest, judge_joiner, judge_joining, judge_request
 from tests.sim.kubelet import Nodes
 from tests.sim.pods import SimPod
 from tests.sim.wellformed import insist, judge_status
@@ -17,12 +18,7 @@ from elasticep.api.models import GroupSpec, GroupStatus
 from elasticep.plan.actions import RequestScale
 from elasticep.plan.decision import Plan
 from elasticep.plan.planner import plan
-from elasticep.plan.view import View
-from elasticep.world.engine import CompletionSucceeded, EngineState
 from elasticep.world.snapshot import Snapshot
-
-THOUGHTS = 5
-"""How many looks at a world that stands still may each come to something new."""
 
 STABLE = timedelta(minutes=10)
 FIRST_DELAY = timedelta(seconds=10)
@@ -78,14 +74,14 @@ class Laws:
         spec = snapshot.group.spec
         if not isinstance(spec, GroupSpec) or spec.paused:
             insist(not planned.actions, "nothing is done while paused, or not knowing what")
-        _judge_joining(snapshot, planned)
+        judge_joining(snapshot, planned)
         for action in planned.actions:
             if isinstance(action, RequestScale):
-                _judge_request(action, snapshot, planned)
+                judge_request(action, snapshot, planned)
         if snapshot.refusals:
             insist(not planned.actions, "a refusal is explained before anything else is done")
         else:
-            _comes_to_rest(snapshot, planned)
+            comes_to_rest(snapshot, planned)
         return planned
 
     def recorded(self, old: GroupStatus, new: GroupStatus) -> None:
@@ -132,7 +128,7 @@ class Laws:
             others = [pod.name for pod in live(self.api) if pod.role == names.LEADER]
             insist(not others, f"no second leader is made beside {others}")
         else:
-            _judge_joiner(labels, life, snapshot)
+            judge_joiner(labels, life, snapshot)
         if manifest["metadata"]["name"] not in self.api.pods and not self.api.quota_spent:
             wish = (snapshot.group.generation, snapshot.group.resume)
             self._judge_pace((life, labels.get(names.LABEL_OFFSET, "leader")), wish)
@@ -204,59 +200,3 @@ def live(api: ApiServer) -> list[SimPod]:
 def _leads(pod: SimPod, incarnation: str) -> bool:
     labels = pod.manifest["metadata"]["labels"]
     return pod.role == names.LEADER and labels[names.LABEL_INCARNATION] == incarnation
-
-
-def _judge_joining(snapshot: Snapshot, planned: Plan) -> None:
-    """A growth is done when the new size has served a completion, and not before."""
-    known, engine = snapshot.group.status.operation, snapshot.engine
-    if known is None or planned.status.operation is not None or planned.status.failures:
-        return
-    if isinstance(engine, EngineState) and engine.effective == known.to and planned.actions == ():
-        served = isinstance(snapshot.completion, CompletionSucceeded)
-        insist(served, f"{known.from_}→{known.to} is proven by a completion")
-
-
-def _judge_request(action: RequestScale, snapshot: Snapshot, planned: Plan) -> None:
-    engine = snapshot.engine
-    insist(isinstance(engine, EngineState), "no request goes to an engine that is unknown")
-    assert isinstance(engine, EngineState)
-    insist(engine.quiet, f"no request goes to an engine at work: {engine}")
-    operation = planned.status.operation
-    insist(operation is not None and operation.to == action.target, "it is on record")
-    insist(action.target > engine.effective, f"{action.target} is more than {engine.effective}")
-
-
-def _judge_joiner(labels: Mapping[str, str], life: str, snapshot: Snapshot) -> None:
-    spec, engine = snapshot.group.spec, snapshot.engine
-    assert isinstance(spec, GroupSpec)
-    insist(isinstance(engine, EngineState), "no joiner is made for an engine that is unknown")
-    assert isinstance(engine, EngineState)
-    view, offset = View.of(snapshot, spec), int(labels[names.LABEL_OFFSET])
-    assert view.leader is not None
-    insist(life == view.life, "a joiner is made for the leader's present life")
-    insist(offset == engine.effective, f"a joiner is made at {engine.effective}, not {offset}")
-    mixed = labels[names.LABEL_TEMPLATE_HASH] != view.leader.template_hash
-    insist(not mixed, "one incarnation is never of two templates")
-    offsets = [pod.offset for pod in view.joiners]
-    insist(all(each < offset for each in offsets), f"{offset} is the next after {offsets}")
-    many = 1 + len(offsets) + 1
-    wanted = many <= spec.replicas or view.memory.operation is not None
-    insist(wanted, f"pod number {many} of {spec.replicas} is not made")
-
-
-def _comes_to_rest(snapshot: Snapshot, planned: Plan) -> None:
-    """A world that stands still is thought about a few times at most, and counted once."""
-    before = snapshot.group.status.failures
-    seen = [planned]
-    while not planned.actions and planned.status != snapshot.group.status:
-        insist(len(seen) <= THOUGHTS, f"thinking comes to rest: {_ready(seen)}")
-        snapshot = replace(snapshot, group=replace(snapshot.group, status=planned.status))
-        planned = plan(snapshot)
-        seen.append(planned)
-    after = planned.status.failures
-    if before is not None and after is not None:
-        insist(after.count <= before.count + 1, f"one failure is counted once: {_ready(seen)}")
-
-
-def _ready(plans: list[Plan]) -> list[str]:
-    return [f"{c.reason}: {c.message}" for p in plans for c in p.status.conditions[:1]]

@@ -98,7 +98,16 @@ class OrdinaryStory(RuleBasedStateMachine):
     def the_operator_takes_a_step(self, trouble: Trouble) -> None:
         self.story.step_operator(trouble)
 
-    @rule(steps=st.integers(1, 6))
+    @rule(troubles=st.lists(TROUBLES, min_size=2, max_size=9))
+    def the_operator_has_trouble_with_its_requests(self, troubles: list[Trouble]) -> None:
+        for trouble in troubles:
+            self.story.step_operator(trouble)
+
+    @rule(lost=st.booleans())
+    def completions_are_lost(self, lost: bool) -> None:
+        self.story.nodes.completions_lost = lost
+
+    @rule(steps=st.integers(1, 7))
     def the_operator_is_killed_after(self, steps: int) -> None:
         for _ in range(steps):
             self.story.step_operator()

@@ -22,7 +22,8 @@ def settle(story: Story) -> None:
     """Nothing new goes wrong: the group comes to rest, stays there, and is as it should be."""
     story.says("--- the faults stop")
     nodes, api = story.nodes, story.api
-    nodes.full = nodes.image_missing = nodes.leader_unreachable = api.quota_spent = False
+    nodes.full = nodes.image_missing = api.quota_spent = False
+    nodes.leader_unreachable = nodes.completions_lost = False
     if api.unreadable:
         api.unreadable = False
         api.generation += 1
