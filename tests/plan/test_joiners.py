@@ -70,7 +70,6 @@ def test_one_failed_proof_after_an_outage_of_the_operator_ends_no_serving_group(
     assert (failure.reason if failure else None) == (None if ready else "OperationOverdue")
 
 
-
 def crashing(*, joined: bool) -> Snapshot:
     """An engine that refuses the operator's key, and a joiner that keeps exiting."""
     known = plan(states.serving(6 if joined else 4, 4))
