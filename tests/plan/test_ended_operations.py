@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
 from tests.plan import states, world
 
 from elasticep.plan.actions import DeletePod, RequestScale
@@ -100,3 +101,17 @@ def test_an_engine_that_gives_up_at_once_is_not_asked_at_every_look() -> None:
 
     assert [type(action) for action in planned.actions] == [DeletePod]
     assert planned.status.failures is not None
+
+
+@pytest.mark.parametrize("ready", [True, False])
+def test_an_overdue_operation_ends_no_group_whose_leader_is_ready(ready: bool) -> None:
+    """The first look after an outage of the operator; its request to the leader got lost."""
+    busy = world.engine(4, pending=6, phase="waiting_for_cohort")
+    pods = (world.leader(ready=ready), world.joiner(4))
+    state = states.recorded(states.serving(4, pods=pods, engine=busy), operation=states.operation())
+
+    planned = plan(replace(state, now=world.NOW + timedelta(hours=1)))
+
+    assert [type(action) for action in planned.actions] == ([] if ready else [DeletePod] * 2)
+    assert (planned.status.operation is not None) is ready
+    assert states.condition(planned.status, "ScaleLimited") == ("True", "OperationOverdue")

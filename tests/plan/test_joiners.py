@@ -93,3 +93,21 @@ def test_a_joiner_that_crashes_holds_no_gpus_while_the_engine_cannot_be_asked() 
 
 def test_a_joiner_that_has_joined_is_not_ended_before_the_engine_was_asked() -> None:
     assert plan(crashing(joined=True)).actions == ()
+
+
+@pytest.mark.parametrize("busy", [True, False])
+def test_a_failed_joiner_that_outlived_its_record_is_deleted_and_not_counted_again(
+    busy: bool,
+) -> None:
+    """The operator died after the failure was on record and before it deleted the pod."""
+    evicted = world.joiner(4, phase="Failed", reason="Evicted", ready=False)
+    state = states.serving(4, pods=(world.leader(), evicted))
+    if busy:
+        pending = world.engine(4, pending=6, phase="waiting_for_cohort")
+        state = states.recorded(replace(state, engine=pending), operation=states.operation())
+    first = plan(state)
+
+    again = plan(states.later(state, first, seconds=1))
+
+    assert [type(action) for action in again.actions] == [DeletePod]
+    assert again.status.failures == first.status.failures

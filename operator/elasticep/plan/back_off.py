@@ -69,6 +69,16 @@ def count_failure(view: View, failure: Failure) -> FailureStatus:
     )
 
 
+def count_once(view: View, failure: Failure) -> FailureStatus:
+    """The failure of a joiner, counted unless it is what the back-off under way is for.
+
+    No joiner is made during a back-off, so one that is found failed then is the one that was
+    counted, and whoever was to delete it died in between.
+    """
+    known = view.memory.failures
+    return known if known is not None and holds(view) else count_failure(view, failure)
+
+
 def holds(view: View) -> bool:
     """Whether the last failure still forbids another try."""
     failure = view.memory.failures

@@ -11,6 +11,7 @@ from elasticep.plan.actions import CreatePod, DeletePod, RequestScale
 from elasticep.plan.back_off import Failure
 from elasticep.plan.decision import Decision, Reason
 from elasticep.plan.joiners import (
+    create_joiner,
     engine_started,
     in_the_way,
     joiner_failure,
@@ -52,13 +53,13 @@ def grow(view: View, engine: EngineState) -> Decision | None:
     """The next joiner, when ranks are missing and nothing is in flight."""
     if view.desired <= engine.effective:
         return None
+    joiner = view.joiner_at(engine.effective)
+    if joiner is not None and (failure := joiner_failure(joiner)):
+        return _give_up(view, failure, joiner)
     if back_off.holds(view):
         return backing_off(view)
-    joiner = view.joiner_at(engine.effective)
     if joiner is None:
-        return _create_joiner(view, engine.effective)
-    if failure := joiner_failure(joiner):
-        return _give_up(view, failure, joiner)
+        return create_joiner(view, engine.effective)
     if not engine_started(joiner):
         reason = why_waiting(joiner)
         limit = None if reason.passing else reason
@@ -174,11 +175,9 @@ def _prove(view: View, operation: OperationStatus) -> Decision | View:
 
 
 def _keep_following(view: View, operation: OperationStatus, *, phase: str) -> Decision:
-    if view.snapshot.now > operation.deadline:
-        broken = view.snapshot.completion
-        why = f": {broken.message}" if isinstance(broken, CompletionFailed) else ""
-        message = f"{operation.message} passed its deadline in phase {phase}{why}"
-        return restart(view, Failure(reason=Loss.OPERATION_OVERDUE, message=message))
+    overdue = _overdue(view, operation, phase)
+    if overdue is not None and (view.leader is None or not view.leader.ready):
+        return restart(view, Failure(reason=Loss.OPERATION_OVERDUE, message=overdue.message))
     effective = view.engine.effective if view.engine else operation.from_
     joiner = view.joiner_at(operation.from_)
     if joiner is not None and effective < operation.to and (failed := joiner_failure(joiner)):
@@ -197,7 +196,26 @@ def _keep_following(view: View, operation: OperationStatus, *, phase: str) -> De
         reason=Reason(word=Progress.SCALING_UP, message=f"{operation.message}: {phase}"),
         memory=view.remember(operation=followed).memory,
         actions=actions,
+        limit=overdue,
         look_again=OPERATION_POLL,
+    )
+
+
+def _overdue(view: View, operation: OperationStatus, phase: str) -> Reason | None:
+    """What to say of an operation that should have ended.
+
+    A leader that is Ready serves, and is not ended for it: often the engine only lacks the
+    forward pass that nobody sent while no operator ran.
+    """
+    if view.snapshot.now <= operation.deadline:
+        return None
+    broken = view.snapshot.completion
+    why = f": {broken.message}" if isinstance(broken, CompletionFailed) else ""
+    return Reason(
+        word=Loss.OPERATION_OVERDUE,
+        message=f"{operation.message} passed its deadline in phase {phase}{why}",
+        advice="If it does not end, delete the leader pod to start the group again; requests in "
+        "flight are lost.",
     )
 
 
@@ -206,7 +224,8 @@ def _fail(view: View, engine: EngineState, operation: OperationStatus) -> Decisi
 
     When its joiner has failed meanwhile, that is on record already and this is what came of it.
     """
-    if _failed_since(view, operation):
+    known = view.memory.failures
+    if known is not None and known.last_failure_at >= operation.started_at:
         return view.without_operation()
     words = engine.last_error or "the engine gave up without a reason"
     signature = classify_text(words)
@@ -223,26 +242,8 @@ def _fail(view: View, engine: EngineState, operation: OperationStatus) -> Decisi
     return _give_up(view.without_operation(), failure, joiner)
 
 
-def _failed_since(view: View, operation: OperationStatus) -> bool:
-    failure = view.memory.failures
-    return failure is not None and failure.last_failure_at >= operation.started_at
-
-
 def _give_up(view: View, failure: Failure, joiner: Pod | None) -> Decision:
     """Back off with this joiner gone; the group keeps serving at the size that it has."""
-    view = view.remember(failures=back_off.count_failure(view, failure))
+    view = view.remember(failures=back_off.count_once(view, failure))
     actions = (DeletePod(name=joiner.name, uid=joiner.uid, why=failure.message),) if joiner else ()
     return replace(backing_off(view), actions=actions)
-
-
-def _create_joiner(view: View, offset: int) -> Decision:
-    if leaving := in_the_way(view, offset):
-        message = f"waiting for joiner {leaving[0].name} to end"
-        reason = Reason(word=Progress.WAITING_FOR_OLD_PODS, message=message)
-        return Decision(reason=reason, memory=view.memory, look_again=WAITING_POLL)
-    action = make_joiner(view, offset)
-    reason = Reason(
-        word=Progress.JOINER_STARTING,
-        message=f"joiner pod {action.manifest['metadata']['name']} is made",
-    )
-    return Decision(reason=reason, memory=view.memory, actions=(action,), look_again=WAITING_POLL)

@@ -10,6 +10,7 @@ from elasticep.plan.actions import CreatePod, DeletePod
 from elasticep.plan.back_off import Failure
 from elasticep.plan.crash_loop import diagnose
 from elasticep.plan.decision import Decision, Reason
+from elasticep.plan.leader import WAITING_POLL
 from elasticep.plan.recovery import ended
 from elasticep.plan.view import View
 from elasticep.world.engine import EngineState
@@ -50,13 +51,27 @@ def without_crash_loop(view: View, waiting: Decision) -> Decision:
     for joiner in view.joiners:
         failure = joiner_failure(joiner)
         if failure is not None and joiner.uid not in joined:
-            counted = back_off.count_failure(view, failure)
+            counted = back_off.count_once(view, failure)
             return replace(
                 waiting,
                 memory=replace(waiting.memory, failures=counted),
                 actions=(DeletePod(name=joiner.name, uid=joiner.uid, why=failure.message),),
             )
     return waiting
+
+
+def create_joiner(view: View, offset: int) -> Decision:
+    """The joiner at ``offset`` is made, once its predecessor has given up its GPUs."""
+    if leaving := in_the_way(view, offset):
+        message = f"waiting for joiner {leaving[0].name} to end"
+        reason = Reason(word=Progress.WAITING_FOR_OLD_PODS, message=message)
+        return Decision(reason=reason, memory=view.memory, look_again=WAITING_POLL)
+    action = make_joiner(view, offset)
+    reason = Reason(
+        word=Progress.JOINER_STARTING,
+        message=f"joiner pod {action.manifest['metadata']['name']} is made",
+    )
+    return Decision(reason=reason, memory=view.memory, actions=(action,), look_again=WAITING_POLL)
 
 
 def make_joiner(view: View, offset: int) -> CreatePod:
