@@ -85,6 +85,8 @@ def _judge(story: Story) -> None:
     status, spec = story.api.status, story.api.spec
     if is_true(status, "Stalled"):
         insist(_may_stall(story), f"it stops only where no retry helps: {_where(story)}")
+        idle = [p.name for p in live(story.api) if p.joiner and not p.joiner.admitted]
+        insist(not idle, f"no joiner holds its GPUs for nothing: {idle}, {_where(story)}")
         return
     if spec.replicas == 0:
         insist(not live(story.api), f"nothing runs in a stopped group: {_where(story)}")
