@@ -108,3 +108,16 @@ def test_a_paused_group_whose_leader_has_failed_reports_the_same_at_every_look()
     assert first.status.failures is None
     assert states.condition(first.status, "Ready") == ("False", "Paused")
     assert second.look_again is None or second.look_again > timedelta(minutes=1)
+
+
+def test_a_failure_on_record_is_not_counted_again_because_spec_has_changed_since() -> None:
+    evicted = world.joiner(4, phase="Failed", reason="Evicted", ready=False)
+    busy = world.engine(4, pending=6, phase="waiting_for_cohort")
+    state = states.serving(4, pods=(world.leader(), evicted), engine=busy)
+    state = states.recorded(state, operation=states.operation())
+    first = plan(state)
+
+    again = plan(states.wanting(TUNED, states.later(state, first, seconds=1)))
+
+    assert [type(action) for action in again.actions] == [DeletePod]
+    assert again.status.failures == first.status.failures

@@ -73,18 +73,24 @@ def count_once(view: View, failure: Failure) -> FailureStatus:
     """The failure of a joiner, counted unless it is what the back-off under way is for.
 
     No joiner is made during a back-off, so one that is found failed then is the one that was
-    counted, and whoever was to delete it died in between.
+    counted, and whoever was to delete it died in between. A template that has changed since
+    lifts the back-off for the next incarnation, and makes no joiner for this one.
     """
     known = view.memory.failures
-    return known if known is not None and holds(view) else count_failure(view, failure)
+    if known is None or known.template_hash != _failed_template(view):
+        return count_failure(view, failure)
+    resumed = known.resume != _resume_token(view)
+    return count_failure(view, failure) if resumed or _is_due(view, known) else known
 
 
 def holds(view: View) -> bool:
     """Whether the last failure still forbids another try."""
     failure = view.memory.failures
-    if failure is None or _lifted(view, failure):
-        return False
-    return failure.next_retry_at is None or view.snapshot.now < failure.next_retry_at
+    return failure is not None and not _lifted(view, failure) and not _is_due(view, failure)
+
+
+def _is_due(view: View, failure: FailureStatus) -> bool:
+    return failure.next_retry_at is not None and view.snapshot.now >= failure.next_retry_at
 
 
 def _waits_for_room(reason: str) -> bool:
