@@ -120,7 +120,7 @@ class OperationStatus(ApiModel):
     """When it began."""
 
     deadline: datetime
-    """When it counts as failed."""
+    """When it counts as overdue."""
 
     message: Sentence = ""
     """What is waited for."""

@@ -136,7 +136,9 @@ class Loss(ReasonWord):
         "OperationOverdue",
         Outlook.PASSING,
         "The engine did not end a growth in time, and cannot cancel it.",
-        f"{_BY_ITSELF} Raise engine.scaleTimeoutSeconds if loading the model takes longer.",
+        "A leader that is Ready is kept and goes on serving; if the growth does not end, delete its "
+        "pod to start the group again. One that is not Ready is started again by itself. Raise "
+        "engine.scaleTimeoutSeconds if loading the model takes longer.",
     )
     SCALE_UP_FAILED = (
         "ScaleUpFailed",
