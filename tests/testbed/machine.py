@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -140,11 +140,21 @@ def _first_child(parent: int) -> int:
 
 def _make_group(hierarchy: Path, *, name: str) -> Path:
     group = hierarchy / re.sub(r"\W", "-", name)
+    # A test run that was killed outright left its group, maybe with its programs still running.
+    _end_programs(group)
+    _remove_group(group)
     group.mkdir()
     for setting in ("cpuset.cpus", "cpuset.mems"):
         if (hierarchy / setting).exists() and not (group / setting).read_text().strip():
             (group / setting).write_text((hierarchy / setting).read_text())
     return group
+
+
+def _end_programs(group: Path) -> None:
+    for programs in group.rglob("cgroup.procs"):
+        for program in programs.read_text().split():
+            with suppress(ProcessLookupError):
+                os.kill(int(program), signal.SIGKILL)
 
 
 def _remove_group(group: Path) -> None:
