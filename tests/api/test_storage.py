@@ -18,11 +18,18 @@ from elasticep.api.models import (
     IncarnationStatus,
     JoinerState,
     JoinerStatus,
+    MoveKind,
+    MoveStatus,
     OperationStatus,
+    RetiringStatus,
+    ScaleDownStatus,
 )
 from elasticep.api.reading import read_spec, read_status
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
+GROWTH = OperationStatus(
+    from_=6, to=8, phase="Joining", started_at=NOW, deadline=NOW, message="waits for a joiner"
+)
 
 FULL_STATUS = GroupStatus(
     observed_generation=3,
@@ -54,9 +61,21 @@ FULL_STATUS = GroupStatus(
             restarts=1,
         ),
     ),
-    operation=OperationStatus(
-        from_=6, to=8, phase="Joining", started_at=NOW, deadline=NOW, message="waits for a joiner"
+    operation=GROWTH,
+    move=MoveStatus(
+        kind=MoveKind.ROLL_OUT,
+        successor=IncarnationStatus(
+            id="dfghjk", serial=3, leader_uid="7a2c", template_hash="kjhgfd", started_at=NOW
+        ),
+        operation=GROWTH,
+        started_at=NOW,
+        deadline=NOW,
+        message="the template changed",
     ),
+    retiring=(
+        RetiringStatus(id="bbbccc", since=NOW, deadline=NOW, message="the template changed"),
+    ),
+    scale_down=ScaleDownStatus(ep_size=4, since=NOW, refusal="it cannot shrink"),
     failures=FailureStatus(
         reason="RdmaDeviceName",
         count=2,

@@ -1,5 +1,6 @@
 """The spec of an ElasticEPGroup: what the user wants."""
 
+from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field
@@ -114,6 +115,110 @@ class Rdma(ApiModel):
     """
 
 
+class MoveStrategy(StrEnum):
+    """How a group goes over from one life of its engine to the next."""
+
+    SURGE = "Surge"
+    RESTART = "Restart"
+
+
+class ShrinkStrategy(StrEnum):
+    """How a group comes to serve with fewer ranks."""
+
+    SURGE = "Surge"
+    RESTART = "Restart"
+    NATIVE = "Native"
+    DISABLED = "Disabled"
+
+
+class ShrinkFallback(StrEnum):
+    """What is done when an engine cannot give ranks back itself."""
+
+    SURGE = "Surge"
+    RESTART = "Restart"
+    DISABLED = "Disabled"
+
+
+class ScaleDown(ApiModel):
+    """How the group comes to serve with fewer ranks, and how any engine of it is ended."""
+
+    strategy: ShrinkStrategy = ShrinkStrategy.SURGE
+    """Surge starts a smaller group beside the old one and moves the traffic when it serves, which
+    needs that many free GPUs; Restart ends the old one first, so nothing serves meanwhile; Native
+    has the engine give ranks back, where it can; Disabled keeps the size.
+    """
+
+    fallback: ShrinkFallback = ShrinkFallback.SURGE
+    """What Native comes to when the engine cannot give ranks back."""
+
+    drain_seconds: Annotated[int, Field(ge=0, le=86400)] = 120
+    """How long an engine that gets no new requests may take to finish those it has, before it is
+    ended: after a scale-down, a roll-out or a stop.
+    """
+
+    stabilization_seconds: Annotated[int, Field(ge=0, le=3600)] = 300
+    """How long a smaller size must be asked for before it is acted on; 0 replicas and a growth
+    are acted on at once.
+    """
+
+
+class Backoff(ApiModel):
+    """The wait between two tries."""
+
+    initial_seconds: Annotated[int, Field(ge=1, le=3600)] = 10
+    """After the first failure; doubled with each further one."""
+
+    max_seconds: Annotated[int, Field(ge=1, le=86400)] = 600
+    """The longest wait."""
+
+
+class Recovery(ApiModel):
+    """What follows when ranks are lost, or something fails that may work another time."""
+
+    strategy: MoveStrategy = MoveStrategy.RESTART
+    """Restart ends what is left and starts again; Surge lets a leader that still answers go on
+    until its successor serves, which needs that many free GPUs.
+    """
+
+    max_restarts: Annotated[int, Field(ge=0, le=100)] = 5
+    """How many failures in a row are tried again, before the group waits for a human."""
+
+    backoff: Backoff = Backoff()
+    """The wait between two tries."""
+
+
+class Rollout(ApiModel):
+    """What follows when a field changes that shapes the pods."""
+
+    strategy: MoveStrategy = MoveStrategy.SURGE
+    """Surge starts the new group beside the old one and moves the traffic when it serves, which
+    needs that many free GPUs; Restart ends the old one first, so nothing serves meanwhile.
+    """
+
+    progress_deadline_seconds: Annotated[int, Field(ge=60, le=604800)] = 7200
+    """How long a successor may take to serve, for whatever reason it is made, before it counts as
+    failed and gives its GPUs back.
+    """
+
+
+class NetworkPolicy(ApiModel):
+    """Who may connect to the group's pods."""
+
+    enabled: bool = True
+    """Whether the group gets a NetworkPolicy: every port between its own pods, the engine's HTTP
+    port from everywhere, nothing else. The ports between the ranks carry unauthenticated code.
+    """
+
+
+class DisruptionBudget(ApiModel):
+    """Whether a drain of a node may evict the group's pods."""
+
+    enabled: bool = False
+    """Whether the group gets a PodDisruptionBudget that lets no pod of it be evicted: losing one
+    means starting the whole group again.
+    """
+
+
 class GroupSpec(ApiModel):
     """What the user wants."""
 
@@ -142,6 +247,21 @@ class GroupSpec(ApiModel):
     """A pod template that is merged under what the operator sets: node selectors, tolerations,
     volumes, environment, sidecars.
     """
+
+    scale_down: ScaleDown = ScaleDown()
+    """How the group comes to serve with fewer ranks, and how any engine of it is ended."""
+
+    recovery: Recovery = Recovery()
+    """What follows when ranks are lost, or something fails that may work another time."""
+
+    rollout: Rollout = Rollout()
+    """What follows when a field changes that shapes the pods."""
+
+    network_policy: NetworkPolicy = NetworkPolicy()
+    """Who may connect to the group's pods."""
+
+    disruption_budget: DisruptionBudget = DisruptionBudget()
+    """Whether a drain of a node may evict the group's pods."""
 
     paused: bool = False
     """Whether the operator leaves everything as it is."""

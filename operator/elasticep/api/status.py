@@ -15,6 +15,7 @@ class JoinerState(StrEnum):
     PENDING = "Pending"
     LOADING = "Loading"
     JOINED = "Joined"
+    RETIRED = "Retired"
 
 
 class ConditionStatus(StrEnum):
@@ -104,7 +105,7 @@ class JoinerStatus(ApiModel):
 class OperationStatus(ApiModel):
     """A change of the EP size in flight; written before the engine is asked for it."""
 
-    kind: Literal["Grow"] = "Grow"
+    kind: Literal["Grow", "Shrink"] = "Grow"
     """What is being done."""
 
     from_: Annotated[int, Field(alias="from")]
@@ -124,6 +125,65 @@ class OperationStatus(ApiModel):
 
     message: Sentence = ""
     """What is waited for."""
+
+
+class MoveKind(StrEnum):
+    """Why a group goes over to another incarnation."""
+
+    SCALE_DOWN = "ScaleDown"
+    ROLL_OUT = "RollOut"
+    RECOVER = "Recover"
+
+
+class MoveStatus(ApiModel):
+    """A second incarnation that is started beside the serving one, to take its place."""
+
+    kind: MoveKind
+    """Why there is to be another incarnation."""
+
+    successor: IncarnationStatus
+    """The incarnation that is to take over."""
+
+    operation: OperationStatus | None = None
+    """The change of the successor's EP size in flight, if any."""
+
+    started_at: datetime
+    """When it began."""
+
+    deadline: datetime
+    """When a successor that does not serve counts as failed."""
+
+    message: Sentence = ""
+    """What it is for."""
+
+
+class RetiringStatus(ApiModel):
+    """An incarnation that is being ended: no new requests reach it, those it has are finished."""
+
+    id: Word
+    """The incarnation's id, which its pods bear in a label."""
+
+    since: datetime | None = None
+    """When its last requests could begin; absent while the Service may still send it some."""
+
+    deadline: datetime | None = None
+    """When it is ended, finished or not."""
+
+    message: Sentence = ""
+    """Why it is ended."""
+
+
+class ScaleDownStatus(ApiModel):
+    """A smaller EP size that was asked for and is not acted on yet."""
+
+    ep_size: Annotated[int, Field(alias="epSize")]
+    """The EP size that is asked for."""
+
+    since: datetime
+    """Since when no more than that has been asked for."""
+
+    refusal: Sentence = ""
+    """Why the engine would not give ranks back itself, once it has refused."""
 
 
 class FailureStatus(ApiModel):
@@ -193,6 +253,17 @@ class GroupStatus(ApiModel):
 
     operation: OperationStatus | None = None
     """The change of the EP size in flight, if any."""
+
+    move: MoveStatus | None = None
+    """A second incarnation that is started beside the serving one, if there is one."""
+
+    retiring: Annotated[
+        tuple[RetiringStatus, ...], Field(max_length=16, json_schema_extra=list_map("id"))
+    ] = ()
+    """Incarnations that are being ended."""
+
+    scale_down: ScaleDownStatus | None = None
+    """A smaller EP size that was asked for and is not acted on yet."""
 
     failures: FailureStatus | None = None
     """What has failed last, for some ten minutes; longer while it stands in the way."""

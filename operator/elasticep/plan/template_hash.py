@@ -12,6 +12,11 @@ from elasticep.api.names import short_hash
 _NOT_IN_TEMPLATE: Mapping[str, bool | set[str]] = {
     "replicas": True,
     "paused": True,
+    "scale_down": True,
+    "recovery": True,
+    "rollout": True,
+    "network_policy": True,
+    "disruption_budget": True,
     "engine": {"start_timeout_seconds"},
 }
 """A change of these shapes no pod: the operator alone reads them."""
