@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import signal
 from concurrent.futures import ThreadPoolExecutor
@@ -84,6 +85,29 @@ def test_serving_leader_finishes_its_requests_before_it_leaves(launch: Launcher)
         until(lambda: "SIGTERM received" in leader.output, "the signal is seen")
         assert leader.get("/health").status == 503
         assert answer.result().json["usage"]["completion_tokens"] == 10
+    assert leader.ends() == 0
+
+
+def test_leaving_leader_finishes_the_requests_of_joined_ranks_too(launch: Launcher) -> None:
+    leader = launch.leader(TOKEN_SECONDS="0.02")
+    launch.joiner(offset=4)
+    leader.scale(6)
+    until(lambda: leader.serves(6), "the group grows")
+    with ThreadPoolExecutor(6) as clients:
+        wish = {"prompt": "x", "max_tokens": 25}
+        answers = [clients.submit(leader.post, "/v1/completions", wish) for _ in range(6)]
+        until(lambda: leader.state["running"] == 6, "every rank has a request")
+        leader.process.terminate()
+        assert [answer.result().status for answer in answers] == [200] * 6
+    assert leader.ends() == 0
+
+
+def test_request_that_comes_after_the_last_one_was_counted_is_lost(launch: Launcher) -> None:
+    leader = launch.leader(SCHEDULER_EXIT_SECONDS="1")
+    leader.process.terminate()
+    until(lambda: "Remaining number of requests 0" in leader.output, "the leader leaves")
+    with pytest.raises((http.client.RemoteDisconnected, ConnectionResetError)):
+        leader.one_token()
     assert leader.ends() == 0
 
 

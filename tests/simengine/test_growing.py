@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
-from tests.simengine.conftest import Launcher, until
+from tests.simengine.conftest import Engine, Launcher, until
 
 
 def test_group_grows_twice_under_traffic_and_keeps_every_answer(launch: Launcher) -> None:
@@ -141,9 +142,69 @@ def test_native_shrink_retires_the_tail_and_then_lets_it_go(launch: Launcher) ->
     until(lambda: leader.serves(6), "the group grows")
     assert leader.scale(4).status == 200
     until(lambda: leader.serves(4), "the group shrinks")
-    assert leader.status["safe_to_terminate_ranks"] == [4, 5]
+    until(lambda: leader.status["safe_to_terminate_ranks"] == [4, 5], "the ranks may go")
     until(lambda: "awaiting external termination" in joiner.output, "the joiner parks")
     joiner.process.kill()
     joiner.process.wait()
     assert leader.one_token().status == 200
     assert leader.status["last_error"] is None
+
+
+def test_retired_joiner_that_is_killed_before_it_is_safe_is_a_fault(launch: Launcher) -> None:
+    leader = launch.leader(FAULTS='[{"do": "native_shrink", "safeAfterSeconds": 60}]')
+    joiner = launch.joiner(offset=4)
+    leader.scale(6)
+    until(lambda: leader.serves(6), "the group grows")
+    leader.scale(4)
+    until(lambda: leader.serves(4), "the group shrinks")
+    assert leader.status["safe_to_terminate_ranks"] == []
+    assert leader.state["retired"]["parting"] == [4, 5]
+    joiner.process.kill()
+    until(lambda: leader.state["retired"]["gone_too_early"] == [4, 5], "the leader notices")
+    assert leader.one_token().status == 500
+
+
+def test_requests_on_retiring_ranks_are_finished(launch: Launcher) -> None:
+    leader = launch.leader(FAULTS='[{"do": "native_shrink"}]', TOKEN_SECONDS="0.02")
+    launch.joiner(offset=4)
+    leader.scale(6)
+    until(lambda: leader.serves(6), "the group grows")
+    with ThreadPoolExecutor(6) as clients:
+        wish = {"prompt": "x", "max_tokens": 25}
+        answers = [clients.submit(leader.post, "/v1/completions", wish) for _ in range(6)]
+        until(lambda: leader.state["running"] == 6, "every rank has a request")
+        leader.scale(4)
+        assert leader.status["scale_phase"] == "draining"
+        assert [answer.result().status for answer in answers] == [200] * 6
+    until(lambda: leader.serves(4), "the group shrinks")
+
+
+def test_loads_list_the_launch_ranks_only_and_active_requests_are_those_of_all(
+    launch: Launcher,
+) -> None:
+    leader = launch.leader(TOKEN_SECONDS="0.02")
+    launch.joiner(offset=4)
+    leader.scale(6)
+    until(lambda: leader.serves(6), "the group grows")
+    with ThreadPoolExecutor(6) as clients:
+        wish = {"prompt": "x", "max_tokens": 50}
+        answers = [clients.submit(leader.post, "/v1/completions", wish) for _ in range(6)]
+        until(lambda: leader.state["running"] == 6, "every rank has a request")
+        loads = leader.get("/v1/loads?include=core").json["loads"]
+        assert [(load["dp_rank"], load["num_running_reqs"]) for load in loads] == [
+            (0, 1),
+            (1, 1),
+            (2, 1),
+            (3, 1),
+        ]
+        assert active_completions(leader) == "6.0"
+        assert all(answer.result().status == 200 for answer in answers)
+    assert active_completions(leader) == "0.0"
+
+
+def active_completions(leader: Engine) -> str:
+    """The gauge of HTTP requests for completions that are being answered."""
+    gauge = 'sglang:http_requests_active{endpoint="/v1/completions",method="POST"} '
+    lines = leader.get("/metrics").text.splitlines()
+    (found,) = [line for line in lines if line.startswith(gauge)]
+    return found.removeprefix(gauge)

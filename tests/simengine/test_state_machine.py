@@ -3,35 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.simengine.lives import TIMEOUT, fresh, grow, join
 
-from simengine.scale_protocol import (
-    RECOVERY_IS_UNSUPPORTED,
-    STILL_PENDING,
-    Admission,
-    Shape,
-)
-from simengine.state_machine import ElasticGroup
-
-TIMEOUT = 600.0
-
-
-def fresh(*, native_shrink: bool = False) -> ElasticGroup:
-    shape = Shape(launch_size=4, max_size=8, scale_timeout=TIMEOUT)
-    return ElasticGroup(shape, native_shrink=native_shrink)
-
-
-def join(group: ElasticGroup, *, offset: int, target: int) -> None:
-    group.register(offset=offset, target=target)
-    group.ranks_ready(range(offset, target))
-
-
-def grow(group: ElasticGroup, target: int) -> None:
-    offset = group.effective
-    join(group, offset=offset, target=target)
-    assert group.request_scale(target, now=0).accepted
-    step = group.forward_pass(now=1)
-    assert step == Admission(offset=offset, target=target)
-    group.commit(step)
+from simengine.scale_protocol import RECOVERY_IS_UNSUPPORTED, STILL_PENDING, Admission
 
 
 def test_new_group_is_idle_at_launch_size() -> None:
@@ -191,28 +165,3 @@ def test_rank_that_dies_while_it_is_admitted_is_lost() -> None:
     group.ranks_gone([5])
     group.commit(step)
     assert (group.effective, group.lost) == (6, [5])
-
-
-def test_native_shrink_walks_through_its_phases_and_names_the_ranks_that_may_go() -> None:
-    group = fresh(native_shrink=True)
-    grow(group, 6)
-    group.forward_pass(now=1)
-    assert group.request_scale(4, now=2).accepted
-    shown = []
-    while group.pending is not None:
-        shown.append(group.status()["scale_phase"])
-        assert group.status()["safe_to_terminate_ranks"] == []
-        group.forward_pass(now=3)
-    assert shown == ["draining", "retiring", "reconfiguring"]
-    assert group.status()["scale_phase"] == "serving_shrunk"
-    assert group.status()["safe_to_terminate_ranks"] == [4, 5]
-    group.ranks_gone([4, 5])
-    assert group.lost == []
-
-
-def test_native_growth_warms_up_for_one_forward_pass() -> None:
-    group = fresh(native_shrink=True)
-    grow(group, 6)
-    assert group.status()["scale_phase"] == "warming_up"
-    group.forward_pass(now=2)
-    assert group.status()["scale_phase"] == "serving_expanded"

@@ -57,12 +57,18 @@ class Batcher:
         self._after_pass = after_pass
         self._turn = itertools.count()
         self._work = asyncio.Event()
+        self._stopped = False
         self.load_changed = asyncio.Event()
 
     @property
     def busy(self) -> bool:
         """Whether any request is running or queued."""
         return bool(self.running or self.queue)
+
+    @property
+    def busy_ranks(self) -> set[int]:
+        """The ranks that have requests."""
+        return {request.rank for request in (*self.running, *self.queue)}
 
     def submit(self, *, max_tokens: int, ranks: int) -> Request:
         """Queue a request on the next rank in turn."""
@@ -84,12 +90,18 @@ class Batcher:
         self.finished["aborted"] += 1
 
     async def run(self) -> None:
-        """Make forward passes for as long as there is work."""
+        """Make forward passes while there is work, until it is stopped."""
         while True:
             if not self.busy:
                 self._work.clear()
                 await self._work.wait()
+            if self._stopped:
+                return
             await self._forward()
+
+    def stop(self) -> None:
+        """Make no further forward pass: requests that come now are never answered."""
+        self._stopped = True
 
     async def _forward(self) -> None:
         while self.queue and len(self.running) < self._max_running:

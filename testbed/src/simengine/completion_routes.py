@@ -87,7 +87,7 @@ class CompletionRoutes:
         )
 
     def _submit(self, max_tokens: int) -> Request:
-        ranks = self._leader.group.effective
+        ranks = self._leader.group.open_ranks
         return self._leader.batcher.submit(max_tokens=max_tokens, ranks=ranks)
 
     async def _text(self, work: Request) -> str:

@@ -52,6 +52,7 @@ class ControlRoutes:
                 "running": len(leader.batcher.running),
                 "queued": len(leader.batcher.queue),
                 "lost_ranks": leader.group.lost,
+                "retired": leader.group.retirement.report(),
                 "registrations": leader.group.registrations,
                 "members": members,
                 "attempts": dict(leader.rendezvous.attempts),
@@ -75,5 +76,5 @@ class ControlRoutes:
         return await self._faults(request)
 
     async def _clear_faults(self, request: web.Request) -> web.Response:
-        self._leader.plan.clear()
+        self._leader.forget_faults()
         return await self._faults(request)

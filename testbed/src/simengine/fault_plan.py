@@ -110,9 +110,9 @@ class FaultPlan:
         return next((fault.requests for fault in self._of(AfterRankLoss)), "fail")
 
     @property
-    def native_shrink(self) -> bool:
-        """Whether the engine can retire ranks."""
-        return bool(self._of(NativeShrink))
+    def native_shrink(self) -> NativeShrink | None:
+        """How the engine retires ranks, if it can."""
+        return next(iter(self._of(NativeShrink)), None)
 
     @property
     def timing(self) -> dict[str, float]:

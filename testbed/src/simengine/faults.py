@@ -152,6 +152,12 @@ class NativeShrink(_Fault):
     """The engine can retire its last ranks (sglang pull request 33111)."""
 
     do: Literal["native_shrink"]
+    safe_after_seconds: Seconds = 0.0
+    """From the smaller size being served until the retired ranks may end."""
+    shown: bool = True
+    """Whether the status has `safe_to_terminate_ranks`, by which support is known."""
+    refused: bool = False
+    """Whether a smaller size is refused all the same."""
 
 
 class Timing(_Fault):

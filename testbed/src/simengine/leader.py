@@ -8,8 +8,7 @@ import time
 import traceback
 from collections.abc import Coroutine, Iterable
 
-from aiohttp import web
-
+from simengine.active_requests import ActiveRequests
 from simengine.arguments import EngineArguments
 from simengine.batching import Batcher, WorldBrokenError
 from simengine.control_routes import ControlRoutes
@@ -63,7 +62,10 @@ class Leader:
             after_pass=self._after_pass,
         )
         self.health = Health(batcher=self.batcher, settings=settings)
-        self.shutdown = Shutdown(batcher=self.batcher, health=self.health, settings=settings)
+        self.requests = ActiveRequests()
+        self.shutdown = Shutdown(
+            batcher=self.batcher, health=self.health, requests=self.requests, settings=settings
+        )
         self._tasks: set[asyncio.Task[None]] = set()
 
     def _setting(self, name: str) -> float:
@@ -76,14 +78,13 @@ class Leader:
         await self._load()
         self._spawn(self.batcher.run())
         self._spawn(self._report_load())
-        runner = await self._open_the_api()
+        await self._open_the_api()
         self.shutdown.watch()
         await self._warm_up()
         for fault in self.plan.ranks_to_lose:
             self.lose_rank(fault)
         self._spawn(reach("serving", self.plan))
         await self.shutdown.finished()
-        await runner.cleanup()
         return 0
 
     def _spawn(self, life: Coroutine[object, object, None]) -> None:
@@ -114,11 +115,11 @@ class Leader:
         await asyncio.sleep(seconds / 2)
         logger.info("Load weight end. elapsed=%.2f s", seconds)
 
-    async def _open_the_api(self) -> web.AppRunner:
+    async def _open_the_api(self) -> None:
         routes = LeaderRoutes(self)
         application = routes.application()
         ControlRoutes(self).add_to(application)
-        return await listen(application, host=self.arguments.host, port=self.arguments.port)
+        await listen(application, host=self.arguments.host, port=self.arguments.port)
 
     async def _warm_up(self) -> None:
         request = self.batcher.submit(max_tokens=WARM_UP_TOKENS, ranks=self.group.effective)
@@ -143,9 +144,14 @@ class Leader:
                 case LoseRank():
                     self.lose_rank(fault)
                 case NativeShrink():
-                    self.group.native_shrink = True
+                    self.group.native_shrink = self.plan.native_shrink
                 case Crash(stage="serving") | Hang(stage="serving"):
                     self._spawn(reach("serving", self.plan))
+
+    def forget_faults(self) -> None:
+        """Be again as the pod's template says; what has happened has happened."""
+        self.plan.clear()
+        self.group.native_shrink = self.plan.native_shrink
 
     def lose_rank(self, fault: LoseRank) -> None:
         """Let a rank stop answering, now or a little later."""
@@ -159,7 +165,7 @@ class Leader:
 
     async def _after_pass(self) -> WorldBrokenError | None:
         """Take the step that this forward pass allows."""
-        step = self.group.forward_pass(now=time.monotonic())
+        step = self.group.forward_pass(now=time.monotonic(), busy_ranks=self.batcher.busy_ranks)
         match step:
             case Admission():
                 await self._admit(step)
@@ -192,9 +198,15 @@ class Leader:
             return
         logger.info("[Elastic EP] %s", happened.message)
         self.operations.complete()
-        retired = self.group.safe_to_terminate
-        if retired:
-            await self.rendezvous.announce(range(retired[0], retired[-1] + 1), "retired")
+        if self.group.retirement.parting:
+            self._spawn(self._let_go())
+
+    async def _let_go(self) -> None:
+        how = self.group.native_shrink
+        await asyncio.sleep(how.safe_after_seconds if how else 0)
+        released = self.group.retirement.release()
+        logger.info("[Elastic EP] safe to terminate: ranks %s", list(released))
+        await self.rendezvous.announce(released, "retired")
 
     async def _brokenness(self) -> WorldBrokenError | None:
         lost = self.group.lost

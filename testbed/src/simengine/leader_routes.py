@@ -12,7 +12,7 @@ from aiohttp import web
 
 from simengine.access import Keys
 from simengine.completion_routes import CompletionRoutes
-from simengine.metrics import CONTENT_TYPE, render
+from simengine.metrics import CONTENT_TYPE, load_snapshot, render
 from simengine.route_faults import with_route_faults
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ class LeaderRoutes:
     def application(self) -> web.Application:
         """All routes of the engine's own API."""
         faults = with_route_faults(self._leader.plan)
-        application = web.Application(middlewares=[self._authenticate, faults])
+        count = self._leader.requests.count
+        application = web.Application(middlewares=[count, self._authenticate, faults])
         router = application.router
         router.add_post("/scale_elastic_ep", self._scale)
         router.add_get("/is_scaling_elastic_ep", self._status)
@@ -108,15 +109,17 @@ class LeaderRoutes:
         return web.json_response({"object": "list", "data": [card]})
 
     async def _loads(self, _: web.Request) -> web.Response:
-        loads = []
-        for rank in range(self._leader.group.effective):
-            running, waiting = self._leader.batcher.load_of(rank)
-            loads.append(
-                {"dp_rank": rank, "num_running_reqs": running, "num_waiting_reqs": waiting}
-            )
-        now = datetime.now(UTC).isoformat()
-        version = self._leader.settings.version
-        return web.json_response({"timestamp": now, "version": version, "loads": loads})
+        leader = self._leader
+        # The front end reads the slots that it made at launch, and never makes more.
+        launched = range(leader.group.shape.launch_size)
+        body = {
+            "timestamp": datetime.now(UTC).isoformat(),
+            "version": leader.settings.version,
+            "accelerator": None,
+            "num_accelerators": 1,
+            "loads": [load_snapshot(rank, leader.batcher.load_of(rank)) for rank in launched],
+        }
+        return web.json_response(body)
 
     async def _metrics(self, _: web.Request) -> web.Response:
         batcher = self._leader.batcher
@@ -127,6 +130,7 @@ class LeaderRoutes:
             loads={rank: batcher.load_of(rank) for rank in local},
             totals={"sglang:num_requests_total": batcher.finished.total()},
         )
+        text += self._leader.requests.render()
         return web.Response(body=text.encode(), headers={"Content-Type": CONTENT_TYPE})
 
 

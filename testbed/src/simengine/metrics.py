@@ -1,7 +1,8 @@
-"""The gauges an operator reads, in Prometheus' text format, one series per data-parallel rank."""
+"""The load of each data-parallel rank: gauges in Prometheus' text format, and the JSON of loads."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -31,3 +32,41 @@ def render(
         lines += [f"# TYPE {name} counter"]
         lines.append(f'{name}{{model_name="{model_name}"}} {float(total)}')
     return "\n".join([*lines, ""])
+
+
+def load_snapshot(rank: int, load: tuple[int, int]) -> dict[str, object]:
+    """One rank's entry of GET /v1/loads, by its running and queued requests.
+
+    The fields are those of SGLang's `LoadSnapshot` (`srt/managers/load_snapshot.py`) that every
+    version from 0.5.19 to 0.5.23 has; what is not simulated is 0.
+    """
+    running, waiting = load
+    nothing = (
+        "num_waiting_uncached_tokens",
+        "num_used_tokens",
+        "num_total_tokens",
+        "num_active_tokens",
+        "max_total_num_tokens",
+        "max_running_requests",
+        "token_usage",
+        "gen_throughput",
+        "cache_hit_rate",
+        "utilization",
+        "total_prefill_uncached_tokens",
+        "total_prefill_busy_us",
+    )
+    return {
+        "timestamp": time.time(),
+        "dp_rank": rank,
+        "num_running_reqs": running,
+        "num_waiting_reqs": waiting,
+        **dict.fromkeys(nothing, 0),
+        "decode_moments": None,
+        "queues": {
+            "waiting": waiting,
+            "grammar": 0,
+            "paused": 0,
+            "retracted": 0,
+            "prealloc_ready": 0,
+        },
+    }

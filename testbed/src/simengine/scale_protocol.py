@@ -31,11 +31,6 @@ class Phase(StrEnum):
     WARMING_UP = "warming_up"
 
 
-NEXT_RETIREMENT_STEP = {
-    Phase.DRAINING: Phase.RETIRING,
-    Phase.RETIRING: Phase.RECONFIGURING,
-}
-
 STILL_PENDING = (
     "A previous scale operation has not completed yet. Wait until "
     "all pending ranks have joined before issuing another scale."
@@ -93,3 +88,13 @@ class Mirror:
     pending: int | None = None
     phase: str = Phase.IDLE
     last_error: str | None = None
+
+    def report(self) -> dict[str, object]:
+        """The body of GET /is_scaling_elastic_ep."""
+        return {
+            "is_scaling_elastic_ep": self.pending is not None,
+            "effective_ep_size": self.effective,
+            "pending_ep_size": self.pending,
+            "scale_phase": self.phase,
+            "last_error": self.last_error,
+        }

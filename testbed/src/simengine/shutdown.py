@@ -1,5 +1,7 @@
 """SIGTERM as the engine takes it: seen late, requests finished first, then exit code 0.
 
+New requests are served as before until none is left; those that come after that are lost.
+
 SGLang installs its handler only in a leader that serves.
 Any other first process of a container ignores SIGTERM, because it never asked for it, and lives
 until its grace period is over (`sigterm_watchdog` in `srt/managers/tokenizer_manager.py`).
@@ -11,6 +13,7 @@ import asyncio
 import logging
 import signal
 
+from simengine.active_requests import ActiveRequests
 from simengine.batching import Batcher
 from simengine.health import Health, ServerStatus
 from simengine.settings import Settings
@@ -21,8 +24,11 @@ logger = logging.getLogger(__name__)
 class Shutdown:
     """Waits for SIGTERM, then for the requests that were accepted."""
 
-    def __init__(self, *, batcher: Batcher, health: Health, settings: Settings) -> None:
+    def __init__(
+        self, *, batcher: Batcher, health: Health, requests: ActiveRequests, settings: Settings
+    ) -> None:
         self._batcher = batcher
+        self._requests = requests
         self._health = health
         self._poll_seconds = settings.sigterm_poll_seconds
         self._exit_seconds = settings.scheduler_exit_seconds
@@ -43,12 +49,12 @@ class Shutdown:
         """Return when the process may leave."""
         while not self._asked:  # noqa: ASYNC110  (the engine polls, and its lateness is the point)
             await asyncio.sleep(self._poll_seconds)
-        while self._batcher.busy:
+        while remaining := self._requests.generating:
             if self._unhealthy:
                 logger.error("Signal SIGTERM received while health check failed. Force exiting.")
                 return
-            remaining = len(self._batcher.running) + len(self._batcher.queue)
             logger.info("Gracefully exiting... Remaining number of requests %d.", remaining)
             await asyncio.sleep(self._poll_seconds)
         logger.info("Gracefully exiting... Remaining number of requests 0.")
+        self._batcher.stop()
         await asyncio.sleep(self._exit_seconds)

@@ -10,12 +10,13 @@ Read off SGLang 0.5.19 to 0.5.23: `srt/elastic_ep/elastic_ep.py`,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
+from simengine.faults import NativeShrink
+from simengine.retirement import NEXT_STEP, Retirement
 from simengine.scale_protocol import (
-    NEXT_RETIREMENT_STEP,
     NOT_QUEUED,
     RECOVERY_IS_UNSUPPORTED,
     STILL_PENDING,
@@ -38,7 +39,7 @@ class ElasticGroup:
     """
 
     shape: Shape
-    native_shrink: bool = False
+    native_shrink: NativeShrink | None = None
     effective: int = 0
     pending: int | None = None
     pending_since: float = 0.0
@@ -48,7 +49,7 @@ class ElasticGroup:
     registrations: dict[int, int] = field(default_factory=dict)
     alive: set[int] = field(default_factory=set)
     waiting: set[int] = field(default_factory=set)
-    safe_to_terminate: list[int] = field(default_factory=list)
+    retirement: Retirement = field(default_factory=Retirement)
     mirror: Mirror = field(init=False)
 
     def __post_init__(self) -> None:
@@ -59,8 +60,14 @@ class ElasticGroup:
 
     @property
     def lost(self) -> list[int]:
-        """Ranks that the group serves with but whose processes are gone."""
-        return sorted(set(range(self.effective)) - self.alive)
+        """Ranks that the group cannot do without but whose processes are gone."""
+        missing = set(range(self.effective)) - self.alive
+        return sorted(missing | self.retirement.gone_too_early)
+
+    @property
+    def open_ranks(self) -> int:
+        """How many ranks take new requests: those that are to go take none."""
+        return min(self.effective, self.pending or self.effective)
 
     @property
     def is_scaling(self) -> bool:
@@ -79,7 +86,7 @@ class ElasticGroup:
         self.pending, self.pending_since, self.last_error = target, now, None
         shrinks = target < self.effective
         self.phase = Phase.DRAINING if shrinks else Phase.WAITING_FOR_COHORT
-        self.safe_to_terminate = []
+        self.retirement.safe.clear()
         self._reflect()
         return Answer(
             status=HTTPStatus.OK,
@@ -92,7 +99,8 @@ class ElasticGroup:
 
     def _refuse(self, target: int) -> Answer | None:
         current, phase = self.effective, Phase.IDLE
-        too_small = target == current or (target < current and not self.native_shrink)
+        can_shrink = self.native_shrink is not None and not self.native_shrink.refused
+        too_small = target == current or (target < current and not can_shrink)
         if too_small:
             message = (
                 f"new_ep_size ({target}) must be greater than current "
@@ -103,7 +111,7 @@ class ElasticGroup:
                 f"new_ep_size ({target}) exceeds --max-ep-size ({self.shape.max_size}). "
                 "Restart with a larger --max-ep-size."
             )
-        elif self.is_scaling:
+        elif self.is_scaling or self.retirement.parting:
             message, phase = STILL_PENDING, self.phase
         elif self.phase is Phase.RECOVERY_UNSUPPORTED:
             message, phase = NOT_QUEUED, self.phase
@@ -126,9 +134,15 @@ class ElasticGroup:
         gone = set(ranks)
         self.waiting -= gone
         self.alive -= gone
+        self.retirement.ranks_gone(gone)
 
-    def forward_pass(self, *, now: float) -> Admission | Happened | None:
-        """Take the one step that a forward pass allows; nothing else moves the group."""
+    def forward_pass(
+        self, *, now: float, busy_ranks: Collection[int] = ()
+    ) -> Admission | Happened | None:
+        """Take the one step that a forward pass allows; nothing else moves the group.
+
+        `busy_ranks` have requests; those that are to go finish theirs first.
+        """
         if self.phase is Phase.WARMING_UP:
             self.phase = Phase.SERVING_EXPANDED
             self._reflect()
@@ -139,7 +153,7 @@ class ElasticGroup:
         if now - self.pending_since > self.shape.scale_timeout:
             return self._fail(f"Timed out waiting for ranks to join target EP size {self.pending}")
         if self.pending < self.effective:
-            return self._retire()
+            return self._retire(busy_ranks)
         return self._admit(self.pending)
 
     def _admit(self, pending: int) -> Admission | Happened | None:
@@ -175,15 +189,17 @@ class ElasticGroup:
             f"new_ep_size={admission.target} joined_ranks={list(joined)}"
         )
 
-    def _retire(self) -> Happened | None:
-        following = NEXT_RETIREMENT_STEP.get(self.phase)
+    def _retire(self, busy_ranks: Collection[int]) -> Happened | None:
+        if self.phase is Phase.DRAINING and max(busy_ranks, default=0) >= self.open_ranks:
+            return None
+        following = NEXT_STEP.get(self.phase)
         if following is not None:
             self.phase = following
             self._reflect()
             return None
         old, new = self.effective, self.pending or self.effective
         self._settle(new)
-        self.safe_to_terminate = list(range(new, old))
+        self.retirement.part(range(new, old))
         self.phase = Phase.SERVING_SHRUNK
         self._reflect()
         return Happened(message=f"Scale completed: old_ep_size={old} new_ep_size={new}")
@@ -218,15 +234,9 @@ class ElasticGroup:
 
     def status(self) -> dict[str, object]:
         """The body of GET /is_scaling_elastic_ep."""
-        body: dict[str, object] = {
-            "is_scaling_elastic_ep": self.mirror.pending is not None,
-            "effective_ep_size": self.mirror.effective,
-            "pending_ep_size": self.mirror.pending,
-            "scale_phase": self.mirror.phase,
-            "last_error": self.mirror.last_error,
-        }
-        if self.native_shrink:
-            body["safe_to_terminate_ranks"] = list(self.safe_to_terminate)
+        body = self.mirror.report()
+        if self.native_shrink is not None and self.native_shrink.shown:
+            body["safe_to_terminate_ranks"] = sorted(self.retirement.safe)
         return body
 
     def internal_state(self) -> dict[str, object]:
