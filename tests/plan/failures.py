@@ -145,7 +145,9 @@ STORIES = {
         says=('secret "keys" not found', "Create the Secret"),
     ),
     "name conflict": Story(
-        snapshot=replace(starting(young()), service=Existing(owner_uid="", content={})),
+        snapshot=replace(
+            starting(young()), surroundings={"Service": Existing(owner_uid="", content={})}
+        ),
         reason="NameConflict",
         says=("Service lite", "Delete or rename it"),
     ),

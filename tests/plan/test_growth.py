@@ -46,7 +46,7 @@ def test_a_new_group_gets_key_service_and_leader_and_the_incarnation_on_record()
     planned = plan(world.snapshot())
 
     kinds = [type(action).__name__ for action in planned.actions]
-    assert kinds == ["CreateAdminKey", "ApplyService", "CreatePod"]
+    assert kinds == ["CreateAdminKey", "ApplyObject", "CreatePod"]
     assert planned.status.incarnation is not None
     assert planned.status.incarnation.id == world.INCARNATION
     assert planned.status.incarnation.leader_uid is None

@@ -110,11 +110,15 @@ def snapshot(**changes: Any) -> Snapshot:
 
 
 def surrounded(world: Snapshot) -> Snapshot:
-    """The same world with the group's Service and Secret in place."""
+    """The same world with all that the group needs around its pods."""
     assert isinstance(world.group.spec, GroupSpec)
     blueprint = View.of(world, world.group.spec).blueprint
     return replace(
         world,
-        service=Existing(owner_uid=UID, content=objects.service(blueprint)),
+        surroundings={
+            manifest["kind"]: Existing(owner_uid=UID, content=manifest)
+            for manifest, wanted in objects.kept_objects(blueprint)
+            if wanted
+        },
         admin_key_secret=Existing(owner_uid=UID, content=objects.admin_key_secret(blueprint)),
     )

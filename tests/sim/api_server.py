@@ -33,7 +33,8 @@ class ApiServer:
     deleting: bool = False
     unreadable: bool = False
     pods: dict[str, SimPod] = field(default_factory=dict)
-    service: Mapping[str, Any] | None = None
+    surroundings: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What stands around the pods, by kind."""
     admin_key: int | None = None
     quota_spent: bool = False
     made: int = 0
@@ -71,9 +72,25 @@ class ApiServer:
             resume=self.resume,
         )
 
-    def read_service(self) -> Existing | None:
-        """The group's Service."""
-        return None if self.service is None else Existing(owner_uid=UID, content=self.service)
+    def read_surroundings(self) -> dict[str, Existing]:
+        """What stands around the pods, by kind."""
+        return {
+            kind: Existing(owner_uid=UID, content=manifest)
+            for kind, manifest in self.surroundings.items()
+        }
+
+    def apply(self, manifest: Mapping[str, Any]) -> None:
+        """Bring an object around the pods to this, under the UID that it has or gets."""
+        kind, uid = manifest["kind"], f"object-{self.made}"
+        if kind in self.surroundings:
+            uid = self.surroundings[kind]["metadata"]["uid"]
+        self.made += 1
+        self.surroundings[kind] = {**manifest, "metadata": {**manifest["metadata"], "uid": uid}}
+
+    def delete(self, kind: str, *, uid: str) -> None:
+        """That very object is gone."""
+        if kind in self.surroundings and self.surroundings[kind]["metadata"]["uid"] == uid:
+            del self.surroundings[kind]
 
     def read_admin_key(self) -> Existing | None:
         """The Secret with the group's admin key."""

@@ -25,9 +25,10 @@ from elasticep.kube.port import (
 )
 from elasticep.plan.actions import (
     Action,
-    ApplyService,
+    ApplyObject,
     CreateAdminKey,
     CreatePod,
+    DeleteObject,
     DeletePod,
     RequestScale,
     SendTraffic,
@@ -112,7 +113,7 @@ class Operator:
             pods=tuple(pod.seen() for pod in self.nodes.pods()),
             now=self.api.now,
             engine=EngineUnknown(reason=Progress.LEADER_STARTING, message="not running yet"),
-            service=self.api.read_service(),
+            surroundings=self.api.read_surroundings(),
             admin_key_secret=self.api.read_admin_key(),
         )
         client = self._client(snapshot)
@@ -184,8 +185,10 @@ class Operator:
                 if pod is not None and pod.uid == uid and not pod.serving:
                     pod.serving = True
                     self.api.touch()
-            case ApplyService(manifest=manifest):
-                self.api.service = manifest
+            case ApplyObject(manifest=manifest):
+                self.api.apply(manifest)
+            case DeleteObject(kind=kind, uid=uid):
+                self.api.delete(kind, uid=uid)
             case CreateAdminKey():
                 self.api.create_admin_key()
 

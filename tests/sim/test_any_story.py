@@ -177,9 +177,9 @@ class AnyStory(OrdinaryStory):
 
     @trouble_is_left
     @rule()
-    def somebody_deletes_the_service(self) -> None:
+    def somebody_deletes_what_stands_around_the_pods(self) -> None:
         self.troubles -= 1
-        self.story.api.service = None
+        self.story.api.surroundings.clear()
 
 
 @pytest.mark.parametrize("life", [OrdinaryStory, AnyStory])

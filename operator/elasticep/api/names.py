@@ -87,6 +87,11 @@ def service(group: str) -> str:
     return group
 
 
+def surroundings(group: str) -> dict[str, str]:
+    """The names of the objects that are kept around a group's pods, by their kinds."""
+    return {"Service": service(group)}
+
+
 def admin_key_secret(group: str) -> str:
     """The name of the Secret that holds the generated admin key."""
     return f"{group}-admin-key"

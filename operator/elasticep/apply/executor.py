@@ -12,7 +12,7 @@ from elasticep.control.client import Ambiguous, EngineClient, Refused
 from elasticep.kube.port import (
     PODS,
     SECRETS,
-    SERVICES,
+    SURROUNDINGS,
     AlreadyExistsError,
     ForbiddenError,
     InvalidError,
@@ -22,9 +22,10 @@ from elasticep.kube.port import (
 )
 from elasticep.plan.actions import (
     Action,
-    ApplyService,
+    ApplyObject,
     CreateAdminKey,
     CreatePod,
+    DeleteObject,
     DeletePod,
     RequestScale,
     SendTraffic,
@@ -74,8 +75,10 @@ class Executor:
                 return await _request_scale(engine, target)
             case SendTraffic(pod=pod, uid=uid):
                 await self._send_traffic(key, pod, uid)
-            case ApplyService(manifest=manifest):
-                return await self._apply_service(manifest)
+            case ApplyObject(manifest=manifest):
+                return await self._apply_object(manifest)
+            case DeleteObject(kind=kind, name=name, uid=uid):
+                await self.kube.delete(SURROUNDINGS[kind], key.namespace, name, uid=uid)
             case CreateAdminKey(manifest=manifest):
                 return await self._create_admin_key(manifest)
         return None
@@ -102,9 +105,10 @@ class Executor:
             return None
         return None if _belongs_together(found, manifest) else refused_by_name(manifest)
 
-    async def _apply_service(self, manifest: Manifest) -> Refusal | None:
+    async def _apply_object(self, manifest: Manifest) -> Refusal | None:
+        resource = SURROUNDINGS[manifest["kind"]]
         try:
-            await self.kube.apply(SERVICES, manifest, manager=names.FIELD_MANAGER)
+            await self.kube.apply(resource, manifest, manager=names.FIELD_MANAGER)
         except (ForbiddenError, InvalidError) as error:
             return refused_by_api_server(manifest, error)
         return None

@@ -64,7 +64,7 @@ def rendered(group: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _manifests(blueprint: Blueprint) -> Iterator[dict[str, Any]]:
     spec = blueprint.spec
-    yield objects.service(blueprint)
+    yield from (manifest for manifest, wanted in objects.kept_objects(blueprint) if wanted)
     if spec.engine.admin_key_secret_ref is None:
         secret = objects.admin_key_secret(blueprint)
         yield {**secret, "stringData": {names.ADMIN_KEY_FIELD: _ADMIN_KEY}}

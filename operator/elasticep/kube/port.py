@@ -26,6 +26,9 @@ SECRETS = Resource(group="", version="v1", plural="secrets")
 EVENTS = Resource(group="events.k8s.io", version="v1", plural="events")
 LEASES = Resource(group="coordination.k8s.io", version="v1", plural="leases")
 
+SURROUNDINGS: Mapping[str, Resource] = {"Service": SERVICES}
+"""By kind, the objects that are kept around a group's pods."""
+
 
 class KubeError(Exception):
     """The API server did not do what was asked.

@@ -16,7 +16,15 @@ from elasticep.api.reading import SpecUnreadableError, read_spec, read_status
 from elasticep.api.reasons import Engine, Progress
 from elasticep.control.client import EngineClient
 from elasticep.engine.contract import UnknownEngineVersion, contract_for, version_from_image
-from elasticep.kube.port import GROUPS, PODS, SECRETS, SERVICES, Kube, NotFoundError, Resource
+from elasticep.kube.port import (
+    GROUPS,
+    PODS,
+    SECRETS,
+    SURROUNDINGS,
+    Kube,
+    NotFoundError,
+    Resource,
+)
 from elasticep.observe.last_words import with_last_words, without_secret
 from elasticep.observe.pods import controller_uid, read_pod
 from elasticep.plan.pods import admin_key_reference
@@ -67,10 +75,10 @@ class Observer:
         group = _read_group(raw)
         spec = group.spec if isinstance(group.spec, GroupSpec) else None
         secret_name = _admin_key_secret_name(group, spec)
-        pods, service, secret = await asyncio.gather(
+        pods, secret, surroundings = await asyncio.gather(
             self._pods(group),
-            self._existing(SERVICES, key, names.service(key.name)),
             self._existing(SECRETS, key, secret_name),
+            self._surroundings(key),
         )
         snapshot = Snapshot(
             group=group,
@@ -79,7 +87,7 @@ class Observer:
             engine=EngineUnknown(
                 reason=Progress.LEADER_STARTING, message="the leader is not running yet"
             ),
-            service=service,
+            surroundings=surroundings,
             admin_key_secret=secret,
         )
         if spec is None:
@@ -97,6 +105,17 @@ class Observer:
         )
         mine = [read_pod(raw) for raw in found if controller_uid(raw) == group.uid]
         return tuple([await with_last_words(self.kube, group.namespace, pod) for pod in mine])
+
+    async def _surroundings(self, key: Key) -> dict[str, Existing]:
+        expected = names.surroundings(key.name)
+        found = await asyncio.gather(
+            *(self._existing(SURROUNDINGS[kind], key, name) for kind, name in expected.items())
+        )
+        return {
+            kind: existing
+            for kind, existing in zip(expected, found, strict=True)
+            if existing is not None
+        }
 
     async def _existing(self, resource: Resource, key: Key, name: str) -> Existing | None:
         try:

@@ -16,10 +16,20 @@ class CreateAdminKey:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ApplyService:
-    """Bring the Service to what ``manifest`` says."""
+class ApplyObject:
+    """Bring the object to what ``manifest`` says, and make it when there is none."""
 
     manifest: Manifest
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeleteObject:
+    """Delete that very object: another one under the same name is left alone."""
+
+    kind: str
+    name: str
+    uid: str
     why: str
 
 
@@ -57,4 +67,6 @@ class RequestScale:
     why: str
 
 
-Action = CreateAdminKey | ApplyService | CreatePod | DeletePod | SendTraffic | RequestScale
+Action = (
+    CreateAdminKey | ApplyObject | DeleteObject | CreatePod | DeletePod | SendTraffic | RequestScale
+)

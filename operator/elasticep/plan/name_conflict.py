@@ -7,6 +7,7 @@ from elasticep.api import names
 from elasticep.api.reasons import Blocked, Progress
 from elasticep.plan.decision import Decision, Reason
 from elasticep.plan.leader import STARTING_POLL, WAITING_POLL
+from elasticep.plan.surroundings import admin_key, kept_objects
 from elasticep.plan.view import View
 from elasticep.world.snapshot import Existing
 
@@ -14,11 +15,13 @@ from elasticep.world.snapshot import Existing
 def name_conflict(view: View) -> Decision | None:
     """The stop, or the wait, that an object of another owner's asks for.
 
-    No event tells of the end of a Service or a Secret, so it is looked for.
+    No event tells of the end of such an object, so it is looked for.
     """
-    for what, existing in _needed(view):
-        if existing is None or existing.owner_uid == view.group.uid:
+    for needed in (*kept_objects(view), admin_key(view)):
+        existing = needed.existing
+        if not needed.wanted or existing is None or existing.owner_uid == view.group.uid:
             continue
+        what = f"{needed.kind} {needed.name}"
         if _left_by_predecessor(view, existing):
             reason = Reason(
                 word=Progress.WAITING_FOR_OLD_OBJECTS,
@@ -37,14 +40,6 @@ def name_conflict(view: View) -> Decision | None:
             look_again=WAITING_POLL,
         )
     return None
-
-
-def _needed(view: View) -> tuple[tuple[str, Existing | None], ...]:
-    name, snapshot = view.group.name, view.snapshot
-    service = (f"Service {names.service(name)}", snapshot.service)
-    if view.spec.engine.admin_key_secret_ref is not None:
-        return (service,)
-    return service, (f"Secret {names.admin_key_secret(name)}", snapshot.admin_key_secret)
 
 
 def _left_by_predecessor(view: View, existing: Existing) -> bool:

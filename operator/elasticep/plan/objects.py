@@ -1,10 +1,15 @@
 """The objects around a group's pods: the Service that clients use and the admin key's Secret."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from elasticep.api import names
 from elasticep.plan.pods import Blueprint
+
+
+def kept_objects(blueprint: Blueprint) -> Iterator[tuple[dict[str, Any], bool]]:
+    """All that is kept as the spec wants it, one of a kind; and whether the spec wants it."""
+    yield service(blueprint), True
 
 
 def service(blueprint: Blueprint) -> dict[str, Any]:

@@ -8,8 +8,8 @@ decides.
 from dataclasses import replace
 
 from elasticep.api.reasons import Blocked, Progress, Settled
-from elasticep.plan import back_off, objects
-from elasticep.plan.actions import Action, ApplyService, CreateAdminKey, DeletePod, SendTraffic
+from elasticep.plan import back_off
+from elasticep.plan.actions import DeletePod, SendTraffic
 from elasticep.plan.decision import Decision, Plan, Reason
 from elasticep.plan.growth import follow_operation, grow
 from elasticep.plan.joiners import trim, without_crash_loop
@@ -25,6 +25,7 @@ from elasticep.plan.name_conflict import name_conflict
 from elasticep.plan.recovery import detect_loss
 from elasticep.plan.refused import explain_refusal
 from elasticep.plan.status import report, report_unreadable
+from elasticep.plan.surroundings import surroundings
 from elasticep.plan.view import View
 from elasticep.world.snapshot import Snapshot, SpecProblem
 
@@ -56,7 +57,7 @@ def _decide(view: View) -> Decision:
         return stop(view)
     decision = _run(adopt(view))
     return replace(
-        decision, actions=(*_surroundings(view), *_traffic(view, decision), *decision.actions)
+        decision, actions=(*surroundings(view), *_traffic(view, decision), *decision.actions)
     )
 
 
@@ -117,21 +118,6 @@ def _hold_changed_template(view: View) -> Decision | None:
         "in flight are lost.",
     )
     return Decision(reason=reason, memory=view.memory, stalled=True, limit=reason)
-
-
-def _surroundings(view: View) -> tuple[Action, ...]:
-    """What must stand around the pods: made when missing, mended when someone changed it."""
-    actions: list[Action] = []
-    snapshot, blueprint = view.snapshot, view.blueprint
-    if snapshot.admin_key_secret is None and view.spec.engine.admin_key_secret_ref is None:
-        secret = objects.admin_key_secret(blueprint)
-        actions.append(CreateAdminKey(manifest=secret, why="the group has no admin key yet"))
-    service = objects.service(blueprint)
-    if snapshot.service is None:
-        actions.append(ApplyService(manifest=service, why="the group has no Service yet"))
-    elif objects.differs(service, snapshot.service.content):
-        actions.append(ApplyService(manifest=service, why="the Service was changed"))
-    return tuple(actions)
 
 
 def _traffic(view: View, decision: Decision) -> tuple[SendTraffic, ...]:

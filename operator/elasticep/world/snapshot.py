@@ -1,7 +1,7 @@
 """Everything that one decision rests on, read at one moment."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -42,6 +42,11 @@ class Existing:
     """The UID of its controller; empty when nobody controls it."""
     content: Mapping[str, Any]
 
+    @property
+    def leaving(self) -> bool:
+        """Whether someone has asked for its deletion."""
+        return "deletionTimestamp" in self.content["metadata"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Refusal:
@@ -66,6 +71,7 @@ class Snapshot:
     now: datetime
     engine: EngineState | EngineUnknown
     completion: Completion = NOT_TRIED
-    service: Existing | None = None
+    surroundings: Mapping[str, Existing] = field(default_factory=dict)
+    """By kind, what stands under the names of the objects that are kept around the pods."""
     admin_key_secret: Existing | None = None
     refusals: tuple[Refusal, ...] = ()
