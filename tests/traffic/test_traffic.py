@@ -1,0 +1,224 @@
+"""The judge of lost requests sees every way to lose one."""
+
+import asyncio
+import json
+import socket
+import struct
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from testbed.errors import TestbedError
+from testbed.traffic import Fate, Flow, Outcome, TrafficReport, steady_traffic
+
+Answer = Callable[[int, asyncio.StreamWriter], Awaitable[None]]
+
+
+class Server:
+    """Answers each request as it is told to, by its number from 0."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+        self.connections = 0
+        self.requests = 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        try:
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
+                await reader.readexactly(length)
+                number, self.requests = self.requests, self.requests + 1
+                await self._answer(number, writer)
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+
+@contextmanager
+def serving(server: Server, *, port: int = 0) -> Iterator[str]:
+    """The server runs in a thread of its own; its URL."""
+    ready, ends = threading.Event(), threading.Event()
+    address: list[int] = []
+
+    async def live() -> None:
+        async with await asyncio.start_server(server.serve, "127.0.0.1", port) as listening:
+            address.append(listening.sockets[0].getsockname()[1])
+            ready.set()
+            while not ends.is_set():  # noqa: ASYNC110 - set by another thread
+                await asyncio.sleep(0.01)
+
+    thread = threading.Thread(target=lambda: asyncio.run(live()))
+    thread.start()
+    assert ready.wait(5)
+    try:
+        yield f"http://127.0.0.1:{address[0]}"
+    finally:
+        ends.set()
+        thread.join()
+
+
+def http(status: str, body: object) -> bytes:
+    text = json.dumps(body).encode()
+    head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(text)}"
+    return head.encode() + b"\r\n\r\n" + text
+
+
+def good(tokens: int = 25) -> bytes:
+    return http("200 OK", {"usage": {"completion_tokens": tokens}})
+
+
+async def well(_: int, writer: asyncio.StreamWriter) -> None:
+    writer.write(good())
+
+
+async def reset(_: int, writer: asyncio.StreamWriter) -> None:
+    """RST, as from a process that was killed."""
+    raw = writer.get_extra_info("socket")
+    raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+async def hang_up(_: int, writer: asyncio.StreamWriter) -> None:
+    writer.close()
+
+
+async def break_off(_: int, writer: asyncio.StreamWriter) -> None:
+    writer.write(good()[:-5])
+    writer.close()
+
+
+async def fail(_: int, writer: asyncio.StreamWriter) -> None:
+    writer.write(http("500 Internal Server Error", {"message": "ranks [4] do not answer"}))
+
+
+async def say_too_little(_: int, writer: asyncio.StreamWriter) -> None:
+    writer.write(good(tokens=3))
+
+
+async def babble(_: int, writer: asyncio.StreamWriter) -> None:
+    writer.write(http("200 OK", "<html>"))
+
+
+async def say_nothing(_: int, __: asyncio.StreamWriter) -> None:
+    """Leave the request without an answer."""
+
+
+def run(url: str, *, seconds: float = 0.3, patience: float = 60.0, **how: bool) -> TrafficReport:
+    flow = Flow(url=url, per_second=50, patience=patience, **how)
+    with steady_traffic(flow) as traffic:
+        time.sleep(seconds)
+    return traffic.report()
+
+
+def test_a_server_that_serves_has_no_failure_and_no_outage() -> None:
+    server = Server(well)
+    with serving(server) as url:
+        report = run(url)
+    assert len(report.outcomes) == len(report.of(Fate.SERVED)) == server.requests > 5
+    assert (report.failed, report.outages) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("manner", "reason"),
+    [
+        (reset, "ClientOSError"),
+        (hang_up, "ServerDisconnectedError"),
+        (break_off, "ClientPayloadError"),
+        (fail, "500: "),
+        (say_too_little, "3 tokens instead of 25"),
+        (babble, "no completion"),
+        (say_nothing, "no answer within 0.2 s"),
+    ],
+)
+def test_one_accepted_request_in_ten_without_a_good_answer_is_lost(
+    manner: Answer, reason: str
+) -> None:
+    async def mostly_well(number: int, writer: asyncio.StreamWriter) -> None:
+        await (manner if number == 5 else well)(number, writer)
+
+    with serving(Server(mostly_well)) as url:
+        report = run(url, patience=0.2)
+    (lost,) = report.failed
+    assert (lost.fate, lost.reason[: len(reason)]) == (Fate.LOST, reason)
+    assert len(report.outages) == 1
+    assert reason in str(report)
+
+
+def test_requests_that_nobody_accepts_are_turned_away() -> None:
+    with socket.socket() as bound_but_deaf:
+        bound_but_deaf.bind(("127.0.0.1", 0))
+        report = run(f"http://127.0.0.1:{bound_but_deaf.getsockname()[1]}")
+    assert len(report.outcomes) > 5
+    assert {each.fate for each in report.outcomes} == {Fate.TURNED_AWAY}
+
+
+def test_a_server_that_is_gone_for_a_while_is_one_outage() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    with steady_traffic(Flow(url=f"http://127.0.0.1:{port}", per_second=50)) as traffic:
+        time.sleep(0.1)
+        with serving(Server(well), port=port):
+            time.sleep(0.3)
+        time.sleep(0.3)
+        with serving(Server(well), port=port):
+            time.sleep(0.3)
+    report = traffic.report()
+    assert len(report.outages) >= 2
+    assert report.of(Fate.SERVED)
+    assert report.longest_gap >= 0.3
+
+
+def test_slow_answers_do_not_slow_the_sending() -> None:
+    async def late(_: int, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(0.6)
+        writer.write(good())
+
+    server = Server(late)
+    with serving(server) as url, steady_traffic(Flow(url=url, per_second=50)) as traffic:
+        time.sleep(0.5)
+        assert server.requests > 10
+        assert not traffic.report().outcomes
+    assert len(traffic.report().of(Fate.SERVED)) == server.requests
+
+
+def test_each_request_has_a_connection_of_its_own_unless_they_share() -> None:
+    alone, shared = Server(well), Server(well)
+    with serving(alone) as url:
+        run(url)
+    with serving(shared) as url:
+        run(url, keep_alive=True)
+    assert alone.connections == alone.requests
+    assert shared.connections < shared.requests / 2
+
+
+def test_traffic_that_cannot_be_sent_at_all_is_an_error_of_its_own() -> None:
+    flow = Flow(url="http://127.0.0.1:1", per_second=0)
+    with pytest.raises(TestbedError, match="broke off"), steady_traffic(flow):
+        time.sleep(0.1)
+
+
+def outcome(sent_at: float, fate: Fate, *, took: float = 1.0) -> Outcome:
+    return Outcome(sent_at=sent_at, ended_at=sent_at + took, fate=fate)
+
+
+def test_report_tells_gaps_from_outages() -> None:
+    served, away, lost = Fate.SERVED, Fate.TURNED_AWAY, Fate.LOST
+    report = TrafficReport(
+        outcomes=[
+            outcome(10, served),
+            outcome(11, lost, took=9),
+            outcome(12, away),
+            outcome(14, served),
+            outcome(15, served, took=5),
+            outcome(16, away),
+        ]
+    )
+    assert [(each.began_at, each.ended_at) for each in report.outages] == [(11, 14), (16, 17)]
+    assert (report.downtime, report.longest_gap) == (4, 5)
+    assert len(report.failed) == 3
