@@ -14,7 +14,8 @@ from testbed.progress import open_report
 from testbed.status import print_status
 
 _DEFAULT_NODES = 3
-_DEFAULT_ENGINE_VERSIONS = ("0.5.19",)
+# The oldest and the newest that the operator knows, so that there is something to roll out.
+_DEFAULT_ENGINE_VERSIONS = ("0.5.19", "0.5.23")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -70,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
         type=lambda text: tuple(text.split(",")),
         default=_DEFAULT_ENGINE_VERSIONS,
         metavar="V,V",
-        help="SGLang versions to simulate (default: 0.5.19)",
+        help=f"SGLang versions to simulate (default: {','.join(_DEFAULT_ENGINE_VERSIONS)})",
     )
     commands.add_parser("load", help="build the project's images and put them on the nodes")
     commands.add_parser("status", help="say what is up; exit code 1 when the cluster is not")
