@@ -47,6 +47,7 @@ def test_every_object_is_there_and_pods_stand_in_the_order_they_join(render) -> 
     manifests = render(GROUP)
     assert titles(manifests) == [
         "Service/moe",
+        "NetworkPolicy/moe-engine",
         "Secret/moe-admin-key",
         "Pod/moe-leader-$(INCARNATION)",
         "Pod/moe-joiner-4-$(LEADER_LIFE)",
@@ -54,12 +55,12 @@ def test_every_object_is_there_and_pods_stand_in_the_order_they_join(render) -> 
     ]
     assert [list(manifest)[:3] for manifest in manifests] == [
         ["apiVersion", "kind", "metadata"]
-    ] * 5
+    ] * 6
     assert {manifest["metadata"]["namespace"] for manifest in manifests} == {"models"}
 
 
 def test_addresses_and_keys_of_run_time_are_named_and_not_invented(render) -> None:
-    _, secret, leader, first, second = render(GROUP)
+    *_, secret, leader, first, second = render(GROUP)
     assert secret["stringData"] == {"admin-key": "$(ADMIN_KEY)"}
     assert argument(leader, "--dist-init-addr") == "$(POD_IP):20000"
     for joiner in (first, second):
@@ -70,7 +71,10 @@ def test_addresses_and_keys_of_run_time_are_named_and_not_invented(render) -> No
 
 @pytest.mark.parametrize(
     ("replicas", "kinds"),
-    [(0, ["Service", "Secret"]), (1, ["Service", "Secret", "Pod"])],
+    [
+        (0, ["Service", "NetworkPolicy", "Secret"]),
+        (1, ["Service", "NetworkPolicy", "Secret", "Pod"]),
+    ],
 )
 def test_the_wanted_size_decides_how_many_pods_there_are(
     render, replicas: int, kinds: list[str]
@@ -83,6 +87,12 @@ def test_a_secret_of_the_users_is_not_made(render) -> None:
     engine = 'engine: {adminKeySecretRef: {name: mine}, image: "lmsysorg/sglang:v0.5.19"}'
     manifests = render(GROUP.replace('engine: {image: "lmsysorg/sglang:v0.5.19"}', engine))
     assert "Secret" not in {manifest["kind"] for manifest in manifests}
+
+
+def test_what_the_spec_turns_on_or_off_around_the_pods_is_there_or_not(render) -> None:
+    turned = "spec:\n  networkPolicy: {enabled: false}\n  disruptionBudget: {enabled: true}"
+    manifests = render(GROUP.replace("spec:", turned))
+    assert titles(manifests)[:2] == ["Service/moe", "PodDisruptionBudget/moe-engine"]
 
 
 def test_without_a_namespace_none_is_made_up(render) -> None:

@@ -7,6 +7,8 @@ from tests.deploy.repository import Kubectl
 
 OPERATOR = "system:serviceaccount:elasticep-system:elasticep-operator"
 
+KEPT = ("networkpolicies.networking.k8s.io", "poddisruptionbudgets.policy")
+
 MAY = [
     ("get", "elasticepgroups"),
     ("list", "elasticepgroups"),
@@ -22,6 +24,7 @@ MAY = [
     ("get", "services"),
     ("create", "services"),
     ("patch", "services"),
+    *((verb, kind) for kind in KEPT for verb in ("get", "create", "patch", "delete")),
     ("get", "secrets"),
     ("create", "secrets"),
     ("create", "events.events.k8s.io"),
@@ -60,6 +63,11 @@ MAY_NOT = [
     ("impersonate", "users"),
     ("get", "customresourcedefinitions"),
     ("delete", "services"),
+    # What is kept around the pods is read and written one by one, by name.
+    *((verb, kind) for kind in KEPT for verb in ("list", "watch", "update", "deletecollection")),
+    # A budget is there to be kept.
+    ("create", "pods/eviction"),
+    ("patch", "poddisruptionbudgets.policy/status"),
 ]
 
 
@@ -96,8 +104,8 @@ def test_list_of_permissions_is_complete(installed: Kubectl) -> None:
     granted = set()
     for line in role:
         verb, resource, *group = line.split()
-        events = resource == "events" and group == ["events.k8s.io"]
-        granted.add((verb, "events.events.k8s.io" if events else resource))
+        qualified = ".".join([resource, *group])
+        granted.add((verb, qualified if qualified in {"events.events.k8s.io", *KEPT} else resource))
     # kubectl's can-i cannot tell these from what else is granted on the same objects.
     unlisted = {("get", "elasticepgroups/status"), ("get", "pods")}
     assert granted == {*MAY, *unlisted}

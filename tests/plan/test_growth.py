@@ -42,11 +42,11 @@ def condition(planned: Plan, kind: str) -> tuple[str, str]:
     return found.status.value, found.reason
 
 
-def test_a_new_group_gets_key_service_and_leader_and_the_incarnation_on_record() -> None:
+def test_a_new_group_gets_key_service_policy_and_leader_and_the_incarnation_on_record() -> None:
     planned = plan(world.snapshot())
 
     kinds = [type(action).__name__ for action in planned.actions]
-    assert kinds == ["CreateAdminKey", "ApplyObject", "CreatePod"]
+    assert kinds == ["CreateAdminKey", "ApplyObject", "ApplyObject", "CreatePod"]
     assert planned.status.incarnation is not None
     assert planned.status.incarnation.id == world.INCARNATION
     assert planned.status.incarnation.leader_uid is None

@@ -7,12 +7,19 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.kube.sample_objects import pod, secret, service
+from tests.kube.sample_objects import pod
 from tests.reconcile.engine_stub import EngineStub
 from tests.reconcile.place import LITE, NAMESPACE, NOON, Place
 
 from elasticep.api import names
-from elasticep.kube.port import GROUPS, PODS, SECRETS, SERVICES
+from elasticep.kube.port import (
+    GROUPS,
+    NETWORK_POLICIES,
+    PODS,
+    SECRETS,
+    SERVICES,
+    SURROUNDINGS,
+)
 from elasticep.world.key import Key
 
 OTHER = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "other-uid"}
@@ -144,27 +151,30 @@ async def test_a_group_that_is_being_deleted_gets_nothing_new(place: Place) -> N
     assert not place.kube.writes
 
 
-@pytest.mark.parametrize("kind", ["Service lite", "Secret lite-admin-key"])
+@pytest.mark.parametrize(
+    "what", ["Service lite", "Secret lite-admin-key", "NetworkPolicy lite-engine"]
+)
 async def test_somebody_elses_object_stops_the_group_until_it_is_gone(
-    place: Place, kind: str
+    place: Place, what: str
 ) -> None:
-    """kubernetes-sigs/lws#236; no event tells of the end of a Service or a Secret."""
+    """kubernetes-sigs/lws#236; no event tells of the end of such an object."""
     await place.make_group()
-    resource = SERVICES if kind.startswith("Service") else SECRETS
-    make = service if resource == SERVICES else secret
-    foreign = make(NAMESPACE)
-    foreign["metadata"]["name"] = kind.split()[1]
-    await place.kube.create(resource, foreign)
+    kind, name = what.split()
+    resource = {**SURROUNDINGS, "Secret": SECRETS}[kind]
+    await place.kube.create(
+        resource,
+        {"kind": kind, "metadata": {"namespace": NAMESPACE, "name": name, "labels": {}}},
+    )
     place.kube.writes.clear()
 
     await place.live_for(timedelta(minutes=10))
 
     assert (await place.conditions())["Stalled"] == ("True", "NameConflict")
-    assert kind in await place.message("Stalled")
+    assert what in await place.message("Stalled")
     assert set(place.kube.writes) == {"apply elasticepgroups/status", "create events"}
     assert place.kube.writes["apply elasticepgroups/status"] == 1
 
-    place.kube.remove(resource, NAMESPACE, kind.split()[1])
+    place.kube.remove(resource, NAMESPACE, name)
     await place.live_for(timedelta(seconds=16))
 
     assert len(await place.pods("leader")) == 1
@@ -187,7 +197,7 @@ async def test_what_a_deleted_group_of_the_same_name_has_left_is_waited_for(
     assert again <= timedelta(seconds=1)
     assert not any(event["type"] == "Warning" for event in await place.events())
 
-    for resource in (PODS, SERVICES, SECRETS):
+    for resource in (PODS, SECRETS, *SURROUNDINGS.values()):
         for left in await place.kube.list(resource, namespace=NAMESPACE):
             place.kube.remove(resource, NAMESPACE, left["metadata"]["name"])
     await place.look_until_quiet()
@@ -223,6 +233,7 @@ async def test_only_what_is_ours_is_ever_written(place: Place) -> None:
         "create pods",
         "create events",
         "apply services",
+        "apply networkpolicies",
         "apply pods",
         "apply elasticepgroups/status",
     }
@@ -230,7 +241,7 @@ async def test_only_what_is_ours_is_ever_written(place: Place) -> None:
     assert group["spec"] == made["spec"]
     assert group["metadata"]["generation"] == 1
     assert group["metadata"].keys() == made["metadata"].keys()
-    for resource in (PODS, SERVICES, SECRETS):
+    for resource in (PODS, SERVICES, SECRETS, NETWORK_POLICIES):
         found = await place.kube.list(resource, namespace=NAMESPACE)
         assert found
         assert not any("finalizers" in each["metadata"] for each in found)

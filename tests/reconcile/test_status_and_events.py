@@ -28,7 +28,7 @@ async def test_a_group_at_rest_costs_no_write(place: Place, stub: EngineStub) ->
     await place.live_for(HOUR)
 
     assert not place.kube.writes
-    assert place.kube.requests.total() <= 4 * (60 / 5)
+    assert place.kube.requests.total() <= 6 * (60 / 5)
     assert stub.asked == [6, 8]
 
 

@@ -87,9 +87,26 @@ def service(group: str) -> str:
     return group
 
 
+def network_policy(group: str) -> str:
+    """The name of the NetworkPolicy of the group's pods.
+
+    Not the group's own name, which users often give to a policy that they write themselves.
+    """
+    return f"{group}-engine"
+
+
+def disruption_budget(group: str) -> str:
+    """The name of the PodDisruptionBudget of the group's pods; not the group's own, as above."""
+    return f"{group}-engine"
+
+
 def surroundings(group: str) -> dict[str, str]:
     """The names of the objects that are kept around a group's pods, by their kinds."""
-    return {"Service": service(group)}
+    return {
+        "Service": service(group),
+        "NetworkPolicy": network_policy(group),
+        "PodDisruptionBudget": disruption_budget(group),
+    }
 
 
 def admin_key_secret(group: str) -> str:
@@ -97,9 +114,14 @@ def admin_key_secret(group: str) -> str:
     return f"{group}-admin-key"
 
 
+def pod_labels(group: str) -> dict[str, str]:
+    """The labels that tell a group's pods, of whatever incarnation, from all others."""
+    return {LABEL_GROUP: group, LABEL_MANAGED_BY: MANAGED_BY}
+
+
 def pod_selector(group: str) -> str:
     """The label selector that matches every pod of a group, of whatever incarnation."""
-    return f"{LABEL_GROUP}={group},{LABEL_MANAGED_BY}={MANAGED_BY}"
+    return ",".join(f"{label}={value}" for label, value in pod_labels(group).items())
 
 
 def incarnation_selector(group: str, incarnation: str) -> str:

@@ -77,8 +77,8 @@ class Executor:
                 await self._send_traffic(key, pod, uid)
             case ApplyObject(manifest=manifest):
                 return await self._apply_object(manifest)
-            case DeleteObject(kind=kind, name=name, uid=uid):
-                await self.kube.delete(SURROUNDINGS[kind], key.namespace, name, uid=uid)
+            case DeleteObject():
+                return await self._delete_object(action, key)
             case CreateAdminKey(manifest=manifest):
                 return await self._create_admin_key(manifest)
         return None
@@ -111,6 +111,16 @@ class Executor:
             await self.kube.apply(resource, manifest, manager=names.FIELD_MANAGER)
         except (ForbiddenError, InvalidError) as error:
             return refused_by_api_server(manifest, error)
+        return None
+
+    async def _delete_object(self, action: DeleteObject, key: Key) -> Refusal | None:
+        resource = SURROUNDINGS[action.kind]
+        try:
+            await self.kube.delete(resource, key.namespace, action.name, uid=action.uid)
+        except ForbiddenError as error:
+            return refused_by_api_server(
+                {"kind": action.kind, "metadata": {"name": action.name}}, error
+            )
         return None
 
     async def _create_admin_key(self, manifest: Manifest) -> Refusal | None:

@@ -23,10 +23,16 @@ GROUPS = Resource(group=names.API_GROUP, version=names.VERSION, plural=names.PLU
 PODS = Resource(group="", version="v1", plural="pods")
 SERVICES = Resource(group="", version="v1", plural="services")
 SECRETS = Resource(group="", version="v1", plural="secrets")
+NETWORK_POLICIES = Resource(group="networking.k8s.io", version="v1", plural="networkpolicies")
+DISRUPTION_BUDGETS = Resource(group="policy", version="v1", plural="poddisruptionbudgets")
 EVENTS = Resource(group="events.k8s.io", version="v1", plural="events")
 LEASES = Resource(group="coordination.k8s.io", version="v1", plural="leases")
 
-SURROUNDINGS: Mapping[str, Resource] = {"Service": SERVICES}
+SURROUNDINGS: Mapping[str, Resource] = {
+    "Service": SERVICES,
+    "NetworkPolicy": NETWORK_POLICIES,
+    "PodDisruptionBudget": DISRUPTION_BUDGETS,
+}
 """By kind, the objects that are kept around a group's pods."""
 
 

@@ -66,7 +66,7 @@ def _keep(surrounding: Surrounding) -> ApplyObject | None:
     manifest, existing = surrounding.manifest, surrounding.existing
     if existing is None:
         return ApplyObject(manifest=manifest, why=f"the group has no {surrounding.kind} yet")
-    if objects.differs(manifest, existing.content):
+    if objects.is_changed(manifest, existing.content):
         return ApplyObject(manifest=manifest, why=f"the {surrounding.kind} was changed")
     return None
 

@@ -20,7 +20,8 @@ class Blocked(ReasonWord):
     NAME_CONFLICT = (
         "NameConflict",
         Outlook.NEEDS_HUMAN,
-        "A Service, Secret or pod of a name that the group needs belongs to somebody else.",
+        "An object of a name that the group needs belongs to somebody else: a pod, or one of those "
+        "that stand around the pods.",
         "Delete or rename it, or give the group another name.",
     )
     TEMPLATE_CHANGED = (
@@ -39,7 +40,7 @@ class Blocked(ReasonWord):
     TEMPLATE_REJECTED = (
         "TemplateRejected",
         Outlook.NEEDS_HUMAN,
-        "The API server refuses the pod or the Service as it is made from the spec.",
+        "The API server refuses a pod, or an object around the pods, as it is made from the spec.",
         "Correct spec.template, or the field that the message names.",
     )
     QUOTA_EXCEEDED = (
