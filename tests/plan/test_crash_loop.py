@@ -9,7 +9,7 @@ from tests.plan import world
 from elasticep.api.models import FailureStatus, GroupStatus, IncarnationStatus
 from elasticep.api.reasons import Blocked
 from elasticep.plan.actions import CreatePod, DeletePod
-from elasticep.plan.back_off import BUDGET, delay
+from elasticep.plan.back_off import delay
 from elasticep.plan.crash_loop import diagnose, root_cause
 from elasticep.plan.planner import plan
 from elasticep.world.pods import Container, Exit, Pod
@@ -122,7 +122,7 @@ def failing(count: int, *, ago: timedelta, **changes: object) -> GroupStatus:
         message="it crashed",
         last_failure_at=when,
         template_hash=world.leader().template_hash,
-        next_retry_at=when + delay(count),
+        next_retry_at=when + delay(world.spec(), count),
     )
     return GroupStatus(
         failures=failure.model_copy(update=changes),
@@ -165,12 +165,12 @@ def test_nothing_is_made_before_the_back_off_is_over_and_then_a_leader_is() -> N
     ("count", "seconds"), [(1, 10), (2, 20), (3, 40), (6, 320), (7, 600), (50, 600)]
 )
 def test_the_back_off_doubles_from_ten_seconds_to_ten_minutes(count: int, seconds: int) -> None:
-    assert delay(count) == timedelta(seconds=seconds)
+    assert delay(world.spec(), count) == timedelta(seconds=seconds)
 
 
 def test_a_spent_budget_stops_the_group_until_somebody_resumes_it() -> None:
     crashed = leader(crashing(exited("Segmentation fault")))
-    status = failing(BUDGET, ago=timedelta(minutes=4))
+    status = failing(world.spec().recovery.max_restarts, ago=timedelta(minutes=4))
     spent = plan(
         world.surrounded(world.snapshot(group=world.group(status=status), pods=(crashed,)))
     )

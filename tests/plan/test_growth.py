@@ -80,7 +80,9 @@ def test_an_answering_leader_gets_traffic_and_the_first_joiner_is_made() -> None
 def test_the_engine_is_asked_once_the_joiner_runs_and_the_operation_is_on_record() -> None:
     planned = plan(serving(4, 4))
 
-    assert planned.actions == (RequestScale(target=6, why=planned.actions[0].why),)
+    assert planned.actions == (
+        RequestScale(target=6, leader_uid="leader-uid", why=planned.actions[0].why),
+    )
     assert planned.status.operation is not None
     assert (planned.status.operation.from_, planned.status.operation.to) == (4, 6)
     assert planned.status.ep_size.pending == 6
@@ -223,18 +225,6 @@ def test_a_joined_rank_that_is_gone_restarts_the_group_under_a_new_incarnation()
     assert planned.status.incarnation.serial == 2
     assert planned.status.failures is not None
     assert planned.status.failures.reason == "RankLost"
-
-
-def test_a_smaller_size_is_reported_and_no_joined_rank_is_touched() -> None:
-    large = serving(8, 4, 6)
-
-    planned = plan(replace(large, group=replace(large.group, spec=world.spec(replicas=2))))
-
-    assert planned.actions == ()
-    assert condition(planned, "ScaleLimited") == ("True", "ScaleDownUnsupported")
-    assert condition(planned, "Stalled") == ("True", "ScaleDownUnsupported")
-    assert condition(planned, "Available")[0] == "True"
-    assert condition(planned, "Ready")[0] == "False"
 
 
 def test_a_paused_group_is_reported_and_left_alone() -> None:

@@ -15,6 +15,7 @@ from elasticep.api import names
 from elasticep.apply.executor import Executor
 from elasticep.apply.reporter import Reporter
 from elasticep.kube.port import EVENTS, GROUPS, PODS, KubeError, Manifest, Resource
+from elasticep.observe.engines import EngineListener
 from elasticep.observe.observer import Observer
 from elasticep.run.queue import BackOff
 from elasticep.run.reconcile import Reconciler
@@ -81,9 +82,8 @@ class Place:
         return Reconciler(
             observer=Observer(
                 kube=self.kube,
-                session=self.session,
+                engines=EngineListener(session=self.session, count_nudge=lambda: None),
                 now=lambda: self.now,
-                count_nudge=lambda: None,
             ),
             executor=Executor(kube=self.kube, count_pod=lambda _role: None),
             reporter=Reporter(kube=self.kube, instance="operator-0", now=lambda: self.now),

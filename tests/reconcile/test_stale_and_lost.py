@@ -67,7 +67,7 @@ async def test_a_spec_that_is_edited_during_a_look_is_acted_on_and_not_its_prede
     assert await place.pods() == []
     status = (await place.read())["status"]
     assert status["observedGeneration"] == 2
-    assert (await place.conditions())["Ready"] == ("False", "Stopped")
+    assert (await place.conditions())["Ready"] == ("True", "Stopped")
 
 
 async def test_nothing_is_made_for_a_group_that_is_deleted_during_a_look(place: Place) -> None:

@@ -128,11 +128,13 @@ class OperationStatus(ApiModel):
 
 
 class MoveKind(StrEnum):
-    """Why a group goes over to another incarnation."""
+    """Why an incarnation gives way."""
 
     SCALE_DOWN = "ScaleDown"
     ROLL_OUT = "RollOut"
     RECOVER = "Recover"
+    STOP = "Stop"
+    DROP = "Drop"
 
 
 class MoveStatus(ApiModel):
@@ -143,6 +145,14 @@ class MoveStatus(ApiModel):
 
     successor: IncarnationStatus
     """The incarnation that is to take over."""
+
+    after: int
+    """The serial of the incarnation that it takes over from."""
+
+    joiners: Annotated[
+        tuple[JoinerStatus, ...], Field(max_length=1024, json_schema_extra=list_map("pod"))
+    ] = ()
+    """The successor's joiners, in the order of their offsets."""
 
     operation: OperationStatus | None = None
     """The change of the successor's EP size in flight, if any."""
@@ -162,6 +172,15 @@ class RetiringStatus(ApiModel):
 
     id: Word
     """The incarnation's id, which its pods bear in a label."""
+
+    serial: int
+    """How many incarnations the group had had with it."""
+
+    kind: MoveKind
+    """Why it gives way."""
+
+    ends_first: bool = False
+    """Whether its successor is not begun before it is gone; nothing serves in between."""
 
     since: datetime | None = None
     """When its last requests could begin; absent while the Service may still send it some."""

@@ -3,7 +3,7 @@
 import base64
 import logging
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from elasticep.api import names
@@ -29,6 +29,7 @@ from elasticep.plan.actions import (
     DeletePod,
     RequestScale,
     SendTraffic,
+    StopTraffic,
 )
 from elasticep.world.key import Key
 from elasticep.world.snapshot import Refusal
@@ -47,9 +48,11 @@ class Executor:
     """Told the role of every pod that was made."""
 
     async def carry_out(
-        self, actions: Iterable[Action], *, key: Key, engine: EngineClient | None
+        self, actions: Iterable[Action], *, key: Key, engines: Mapping[str, EngineClient]
     ) -> tuple[Refusal, ...]:
         """Carry out the actions, up to the first one that is refused.
+
+        ``engines`` are those that can be asked, by the UIDs of their leader pods.
 
         Returns:
             The refusal, if there was one: words for the planner to explain.
@@ -58,23 +61,25 @@ class Executor:
             KubeError: trouble that passes by itself; the same plan is made and tried again.
         """
         for action in actions:
-            refusal = await self._carry_out(action, key, engine)
+            refusal = await self._carry_out(action, key, engines)
             if refusal is not None:
                 return (refusal,)
         return ()
 
     async def _carry_out(
-        self, action: Action, key: Key, engine: EngineClient | None
+        self, action: Action, key: Key, engines: Mapping[str, EngineClient]
     ) -> Refusal | None:
         match action:
             case CreatePod(manifest=manifest):
                 return await self._create_pod(manifest)
             case DeletePod(name=name, uid=uid):
                 await self.kube.delete(PODS, key.namespace, name, uid=uid)
-            case RequestScale(target=target):
-                return await _request_scale(engine, target)
+            case RequestScale(target=target, leader_uid=leader_uid):
+                return await _request_scale(engines.get(leader_uid), target)
             case SendTraffic(pod=pod, uid=uid):
-                await self._send_traffic(key, pod, uid)
+                await self._label(key, pod, uid, serving=True)
+            case StopTraffic(pod=pod, uid=uid):
+                await self._label(key, pod, uid, serving=False)
             case ApplyObject(manifest=manifest):
                 return await self._apply_object(manifest)
             case DeleteObject():
@@ -135,7 +140,8 @@ class Executor:
             return refused_by_api_server(manifest, error)
         return None
 
-    async def _send_traffic(self, key: Key, pod: str, uid: str) -> None:
+    async def _label(self, key: Key, pod: str, uid: str, *, serving: bool) -> None:
+        # The label is set to false, not taken off: somebody else may have set it too.
         label = {
             "apiVersion": "v1",
             "kind": "Pod",
@@ -143,7 +149,7 @@ class Executor:
                 "name": pod,
                 "namespace": key.namespace,
                 "uid": uid,
-                "labels": {names.LABEL_SERVING: "true"},
+                "labels": {names.LABEL_SERVING: str(serving).lower()},
             },
         }
         await self.kube.apply(PODS, label, manager=names.FIELD_MANAGER)

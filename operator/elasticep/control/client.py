@@ -9,6 +9,7 @@ from typing import Any, TypeGuard
 import aiohttp
 
 from elasticep.api.reasons import Engine
+from elasticep.control.load import unfinished_requests
 from elasticep.world.engine import (
     Completion,
     CompletionFailed,
@@ -22,6 +23,8 @@ _SCALE_ROUTE = "/scale_elastic_ep"
 _GENERATE_ROUTE = "/generate"
 _OPEN_GENERATE_ROUTE = "/health_generate"
 """Generates one token too, takes at least a second, and needs no key."""
+
+_METRICS_ROUTE = "/metrics"
 
 _STATE_TIMEOUT = aiohttp.ClientTimeout(total=3)
 _SCALE_TIMEOUT = aiohttp.ClientTimeout(total=10)
@@ -112,6 +115,16 @@ class EngineClient:
         except (aiohttp.ClientError, TimeoutError, OSError, UnicodeDecodeError) as error:
             return Ambiguous(message=_in_words(error))
 
+    async def load(self) -> int | None:
+        """How many requests the pod's engine has not finished; nothing when that is unknown."""
+        try:
+            async with self.session.get(
+                self.url + _METRICS_ROUTE, timeout=_STATE_TIMEOUT
+            ) as response:
+                return unfinished_requests(await response.text()) if response.ok else None
+        except (aiohttp.ClientError, TimeoutError, OSError, UnicodeDecodeError):
+            return None
+
     async def complete(self) -> Completion:
         """Have one token generated: a proof of serving, and what moves a scale on."""
         try:
@@ -144,6 +157,7 @@ def _read_state(body: Any) -> EngineState | EngineUnknown:
         return EngineUnknown(reason=Engine.UNREACHABLE, message=f"{_STATE_ROUTE}: not an object")
     effective, pending = body.get("effective_ep_size"), body.get("pending_ep_size")
     phase, last_error = body.get("scale_phase"), body.get("last_error")
+    safe = body.get("safe_to_terminate_ranks")
     if not _is_size(effective) or not isinstance(phase, str):
         message = f"{_STATE_ROUTE} lacks effective_ep_size or scale_phase"
         return EngineUnknown(reason=Engine.UNREACHABLE, message=message)
@@ -152,7 +166,15 @@ def _read_state(body: Any) -> EngineState | EngineUnknown:
         pending=pending if _is_size(pending) else None,
         phase=phase,
         last_error=str(last_error or ""),
+        safe_to_terminate=_ranks(safe),
     )
+
+
+def _ranks(value: object) -> frozenset[int] | None:
+    """The ranks in a list of ranks; nothing when it is not one."""
+    if not isinstance(value, list) or not all(isinstance(rank, int) for rank in value):
+        return None
+    return frozenset(value)
 
 
 def _is_size(value: object) -> TypeGuard[int]:

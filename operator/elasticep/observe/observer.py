@@ -8,13 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-import aiohttp
-
 from elasticep.api import names
 from elasticep.api.models import GroupSpec
 from elasticep.api.reading import SpecUnreadableError, read_spec, read_status
-from elasticep.api.reasons import Engine, Progress
-from elasticep.control.client import EngineClient
+from elasticep.api.reasons import Progress
 from elasticep.engine.contract import UnknownEngineVersion, contract_for, version_from_image
 from elasticep.kube.port import (
     GROUPS,
@@ -25,32 +22,17 @@ from elasticep.kube.port import (
     NotFoundError,
     Resource,
 )
+from elasticep.observe.engines import EngineListener, Observation
 from elasticep.observe.last_words import with_last_words, without_secret
 from elasticep.observe.pods import controller_uid, read_pod
 from elasticep.plan.pods import admin_key_reference
 from elasticep.plan.view import View
 from elasticep.world.engine import (
-    NOT_TRIED,
-    Completion,
-    EngineState,
     EngineUnknown,
 )
 from elasticep.world.key import Key
 from elasticep.world.pods import Pod
 from elasticep.world.snapshot import Existing, Group, Snapshot, SpecProblem
-
-_TRIES = 3
-"""One lost packet must not make a serving group look unreachable."""
-
-_BETWEEN_TRIES_SECONDS = 0.2
-
-
-@dataclass(frozen=True, kw_only=True)
-class Observation:
-    """The snapshot, and the way to the engine that it speaks of."""
-
-    snapshot: Snapshot
-    engine: EngineClient | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,9 +40,8 @@ class Observer:
     """Reads what a decision needs; every read is live."""
 
     kube: Kube
-    session: aiohttp.ClientSession
+    engines: EngineListener
     now: Callable[[], datetime]
-    count_nudge: Callable[[], None]
 
     async def observe(self, key: Key) -> Observation | None:
         """What is known of a group; nothing when it does not exist.
@@ -91,12 +72,12 @@ class Observer:
             admin_key_secret=secret,
         )
         if spec is None:
-            return Observation(snapshot=snapshot, engine=None)
+            return Observation(snapshot=snapshot, engines={})
         view = View.of(snapshot, spec)
         if admin_key := _admin_key(view):
             pods = tuple(without_secret(pod, admin_key) for pod in pods)
             view = View.of(replace(snapshot, pods=pods), spec)
-        return await self._with_engine(view, admin_key)
+        return await self.engines.hear(view, admin_key)
 
     async def _pods(self, group: Group) -> tuple[Pod, ...]:
         """The pods that the group controls; another one's with its labels is none of ours."""
@@ -123,53 +104,6 @@ class Observer:
         except NotFoundError:
             return None
         return Existing(owner_uid=controller_uid(raw), content=raw)
-
-    async def _with_engine(self, view: View, admin_key: str | None) -> Observation:
-        leader, snapshot = view.leader, view.snapshot
-        if leader is None or view.life is None or not leader.ip:
-            return Observation(snapshot=snapshot, engine=None)
-        if admin_key is None:
-            name, field = admin_key_reference(view.blueprint)
-            message = (
-                f"Secret {name} has no key {field!r}: create it, or correct "
-                "spec.engine.adminKeySecretRef"
-            )
-            unknown = EngineUnknown(reason=Engine.ADMIN_KEY_MISSING, message=message)
-            return Observation(snapshot=_heard(snapshot, unknown), engine=None)
-        host = f"[{leader.ip}]" if ":" in leader.ip else leader.ip
-        url = f"http://{host}:{view.spec.engine.port}"
-        client = EngineClient(session=self.session, url=url, admin_key=admin_key)
-        state, completion = await self._ask(client, view)
-        return Observation(snapshot=_heard(snapshot, state, completion), engine=client)
-
-    async def _ask(
-        self, client: EngineClient, view: View
-    ) -> tuple[EngineState | EngineUnknown, Completion]:
-        """The engine's state, and while an operation runs a completion.
-
-        Every step of a scale waits for a forward pass of the leader, so an idle leader gets one
-        request before it is asked. What counts as proof is a completion after the state that
-        shows the new size, never the one before.
-        """
-        operation = view.memory.operation
-        if operation is None:
-            return await self._patient_state(client, view), NOT_TRIED
-        self.count_nudge()
-        await client.complete()
-        state = await self._patient_state(client, view)
-        if isinstance(state, EngineState) and state.effective == operation.to:
-            return state, await client.complete()
-        return state, NOT_TRIED
-
-    async def _patient_state(self, client: EngineClient, view: View) -> EngineState | EngineUnknown:
-        tries = _TRIES if view.leader is not None and view.leader.ready else 1
-        state = await client.state()
-        for _ in range(tries - 1):
-            if isinstance(state, EngineState):
-                break
-            await asyncio.sleep(_BETWEEN_TRIES_SECONDS)
-            state = await client.state()
-        return state
 
 
 def _read_group(raw: dict[str, Any]) -> Group:
@@ -215,11 +149,3 @@ def _admin_key(view: View) -> str | None:
         return base64.b64decode(encoded, validate=True).decode().strip()
     except (binascii.Error, UnicodeDecodeError):
         return None
-
-
-def _heard(
-    snapshot: Snapshot,
-    state: EngineState | EngineUnknown,
-    completion: Completion = NOT_TRIED,
-) -> Snapshot:
-    return replace(snapshot, engine=state, completion=completion)

@@ -29,6 +29,7 @@ def read_pod(raw: JsonObject) -> Pod:
         reason=status.get("reason", ""),
         message=status.get("message", ""),
         ip=status.get("podIP", ""),
+        port=_port(raw.get("spec", {})),
         node=raw.get("spec", {}).get("nodeName", ""),
         ready=_condition(status, "Ready").get("status") == "True",
         unschedulable=(
@@ -38,6 +39,16 @@ def read_pod(raw: JsonObject) -> Pod:
         gone_by=read_time(metadata.get("deletionTimestamp")),
         containers=tuple(_containers(status)),
     )
+
+
+def _port(spec: JsonObject) -> int:
+    ports = (
+        port
+        for container in spec.get("containers", [])
+        if container["name"] == names.CONTAINER
+        for port in container.get("ports", [])
+    )
+    return next((p["containerPort"] for p in ports if p.get("name") == names.PORT_NAME), 0)
 
 
 def read_time(text: str | None) -> datetime | None:

@@ -60,13 +60,31 @@ class SendTraffic:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StopTraffic:
+    """Let the Service select this leader pod no more; requests that it has go on."""
+
+    pod: str
+    uid: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class RequestScale:
-    """Ask the engine to serve with ``target`` ranks. Planned only with the operation in status."""
+    """Ask an engine to serve with ``target`` ranks. Planned only with the operation in status."""
 
     target: int
+    leader_uid: str
+    """The leader pod whose engine is meant."""
     why: str
 
 
 Action = (
-    CreateAdminKey | ApplyObject | DeleteObject | CreatePod | DeletePod | SendTraffic | RequestScale
+    CreateAdminKey
+    | ApplyObject
+    | DeleteObject
+    | CreatePod
+    | DeletePod
+    | SendTraffic
+    | StopTraffic
+    | RequestScale
 )

@@ -4,17 +4,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from elasticep.api import names
-from elasticep.api.models import FailureStatus
+from elasticep.api.models import FailureStatus, GroupSpec
 from elasticep.api.reasons import AnyWord, Blocked, ReasonWord
 from elasticep.plan.view import View
 
-FIRST_DELAY = timedelta(seconds=10)
-LONGEST_DELAY = timedelta(minutes=10)
 STABLE_AFTER = timedelta(minutes=10)
 """A failure this long after the one before it counts as the first of a new row."""
-
-BUDGET = 5
-"""How many failures in a row are tried again. Together they take about five minutes."""
 
 _FOR_WANT_OF_ROOM = frozenset({Blocked.QUOTA_EXCEEDED})
 """What costs no GPU and ends when others leave: it is waited out, never given up."""
@@ -34,9 +29,14 @@ class Failure:
     """Whether another try must end the same way."""
 
 
-def delay(count: int) -> timedelta:
-    """How long to wait after the ``count``-th failure in a row: 10 s, doubled, up to 10 min."""
-    return min(FIRST_DELAY * (1 << min(count - 1, 10)), LONGEST_DELAY)
+def delay(spec: GroupSpec, count: int) -> timedelta:
+    """How long to wait after the ``count``-th failure in a row: doubled each time, up to a bound.
+
+    With the defaults that is 10 s to 10 min, and the tries of one row take some five minutes.
+    """
+    backoff = spec.recovery.backoff
+    seconds = backoff.initial_seconds * (1 << min(count - 1, 20))
+    return timedelta(seconds=min(seconds, backoff.max_seconds))
 
 
 def count_failure(view: View, failure: Failure) -> FailureStatus:
@@ -48,12 +48,12 @@ def count_failure(view: View, failure: Failure) -> FailureStatus:
     previous, now = view.memory.failures, view.snapshot.now
     in_a_row = (
         previous is not None
-        and now - previous.last_failure_at < STABLE_AFTER + delay(previous.count)
+        and now - previous.last_failure_at < STABLE_AFTER + delay(view.spec, previous.count)
         and not _lifted(view, previous)
         and _waits_for_room(previous.reason) == _waits_for_room(failure.reason)
     )
     count = previous.count + 1 if previous is not None and in_a_row else 1
-    spent = count > BUDGET and not _waits_for_room(failure.reason)
+    spent = count > view.spec.recovery.max_restarts and not _waits_for_room(failure.reason)
     stopped = failure.lasting or spent
     return FailureStatus(
         reason=failure.reason,
@@ -65,7 +65,7 @@ def count_failure(view: View, failure: Failure) -> FailureStatus:
         last_failure_at=now,
         template_hash=_failed_template(view),
         resume=_resume_token(view),
-        next_retry_at=None if stopped else now + delay(count),
+        next_retry_at=None if stopped else now + delay(view.spec, count),
     )
 
 

@@ -3,7 +3,16 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from elasticep.api.models import FailureStatus, GroupStatus, IncarnationStatus, OperationStatus
+from elasticep.api.models import (
+    FailureStatus,
+    GroupStatus,
+    IncarnationStatus,
+    JoinerStatus,
+    MoveStatus,
+    OperationStatus,
+    RetiringStatus,
+    ScaleDownStatus,
+)
 from elasticep.api.reasons import AnyWord, Outlook, ReasonWord
 from elasticep.plan.actions import Action
 
@@ -40,6 +49,14 @@ class Memory:
     """The change of the EP size in flight."""
     failures: FailureStatus | None
     """The last failure, and when the next try is due."""
+    joiners: tuple[JoinerStatus, ...] = ()
+    """What was known of the incarnation's joiners."""
+    move: MoveStatus | None = None
+    """The incarnation that is to take over, if one is being made."""
+    retiring: tuple[RetiringStatus, ...] = ()
+    """The incarnations that are being ended in good order."""
+    scale_down: ScaleDownStatus | None = None
+    """A smaller size that was asked for, and since when."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +71,8 @@ class Decision:
     """Nothing is in progress, whether or not the wanted size is reached."""
     withheld: bool = False
     """Something would be done, and must not be."""
+    draining: Reason | None = None
+    """What an earlier incarnation is still about, while this one goes its way."""
     stalled: bool = False
     """Nothing more will happen until a human changes something."""
     limit: Reason | None = None

@@ -19,7 +19,13 @@ class Event:
 
 def events_between(old: GroupStatus, new: GroupStatus) -> tuple[Event, ...]:
     """The events that the step from one status to the next is worth."""
-    return (*_incarnation(old, new), *_operation(old, new), *_conditions(old, new))
+    return (
+        *_incarnation(old, new),
+        *_move(old, new),
+        *_retiring(old, new),
+        *_operation(old, new),
+        *_conditions(old, new),
+    )
 
 
 def _incarnation(old: GroupStatus, new: GroupStatus) -> tuple[Event, ...]:
@@ -29,24 +35,51 @@ def _incarnation(old: GroupStatus, new: GroupStatus) -> tuple[Event, ...]:
     if before is not None and before.leader_uid == after.leader_uid:
         return ()
     note = f"Incarnation {after.id} has its leader pod"
-    return (
-        Event(type="Normal", reason=Happening.LEADER_CREATED, action="StartIncarnation", note=note),
+    return (_normal(Happening.LEADER_CREATED, "StartIncarnation", note),)
+
+
+def _move(old: GroupStatus, new: GroupStatus) -> tuple[Event, ...]:
+    before, after = old.move, new.move
+    if after is not None and (before is None or before.successor.id != after.successor.id):
+        note = f"Incarnation {after.successor.id} is to take over: {after.message}"
+        return (_normal(Happening.SUCCESSOR_STARTED, "StartIncarnation", note),)
+    if before is None or after is not None or new.incarnation is None:
+        return ()
+    if new.incarnation.id != before.successor.id:
+        return ()
+    note = f"Incarnation {before.successor.id} takes over: {before.message}"
+    return (_normal(Happening.TRAFFIC_MOVED, "MoveTraffic", note),)
+
+
+def _retiring(old: GroupStatus, new: GroupStatus) -> tuple[Event, ...]:
+    known = {each.id for each in old.retiring}
+    return tuple(
+        _normal(Happening.DRAIN_STARTED, "EndIncarnation", f"Incarnation {each.id}: {each.message}")
+        for each in new.retiring
+        if each.id not in known
     )
 
 
 def _operation(old: GroupStatus, new: GroupStatus) -> tuple[Event, ...]:
     before, after = old.operation, new.operation
     if before is None and after is not None:
-        note = f"EP size {after.from_} → {after.to} begins"
-        return (
-            Event(type="Normal", reason=Happening.SCALE_UP_STARTED, action="ScaleUp", note=note),
-        )
+        started, _ = _SIZED[after.kind]
+        return (_normal(started, "Scale", f"EP size {after.from_} → {after.to} begins"),)
     if before is not None and after is None and new.ep_size.effective == before.to:
+        _, completed = _SIZED[before.kind]
         note = f"EP size {before.from_} → {before.to} is done: a completion was served"
-        return (
-            Event(type="Normal", reason=Happening.SCALE_UP_COMPLETED, action="ScaleUp", note=note),
-        )
+        return (_normal(completed, "Scale", note),)
     return ()
+
+
+_SIZED = {
+    "Grow": (Happening.SCALE_UP_STARTED, Happening.SCALE_UP_COMPLETED),
+    "Shrink": (Happening.SCALE_DOWN_STARTED, Happening.SCALE_DOWN_COMPLETED),
+}
+
+
+def _normal(reason: AnyWord, action: str, note: str) -> Event:
+    return Event(type="Normal", reason=reason, action=action, note=note)
 
 
 _ALARMING = {"Stalled", "ScaleLimited"}

@@ -11,7 +11,8 @@ from elasticep.plan.back_off import Failure
 from elasticep.plan.crash_loop import diagnose
 from elasticep.plan.decision import Decision, Reason
 from elasticep.plan.leader import WAITING_POLL
-from elasticep.plan.recovery import ended
+from elasticep.plan.recovery import backing_off, ended
+from elasticep.plan.retired_ranks import is_retired
 from elasticep.plan.view import View
 from elasticep.world.engine import EngineState
 from elasticep.world.pods import Pod
@@ -25,7 +26,13 @@ def wants(view: View, size: int) -> bool:
 def trim(view: View, engine: EngineState) -> Decision | None:
     """No joiner is left that has not joined and is not wanted: a change of mind costs nothing."""
     awaited = engine.effective if wants(view, engine.effective + 1) else None
-    surplus = [p for p in view.joiners if p.offset >= engine.effective and p.offset != awaited]
+    surplus = [
+        pod
+        for pod in view.joiners
+        if pod.offset >= engine.effective
+        and pod.offset != awaited
+        and not is_retired(view, engine, pod)
+    ]
     if not surplus:
         return None
     reason = Reason(
@@ -47,7 +54,7 @@ def without_crash_loop(view: View, waiting: Decision) -> Decision:
     """
     if waiting.actions:
         return waiting
-    joined = {j.uid for j in view.group.status.joiners if j.state is JoinerState.JOINED}
+    joined = {j.uid for j in view.memory.joiners if j.state is JoinerState.JOINED}
     for joiner in view.joiners:
         failure = joiner_failure(joiner)
         if failure is not None and joiner.uid not in joined:
@@ -58,6 +65,13 @@ def without_crash_loop(view: View, waiting: Decision) -> Decision:
                 actions=(DeletePod(name=joiner.name, uid=joiner.uid, why=failure.message),),
             )
     return waiting
+
+
+def give_up(view: View, failure: Failure, joiner: Pod | None) -> Decision:
+    """Back off with this joiner gone; the group keeps serving at the size that it has."""
+    view = view.remember(failures=back_off.count_once(view, failure))
+    actions = (DeletePod(name=joiner.name, uid=joiner.uid, why=failure.message),) if joiner else ()
+    return replace(backing_off(view), actions=actions)
 
 
 def create_joiner(view: View, offset: int) -> Decision:

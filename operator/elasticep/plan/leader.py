@@ -2,15 +2,20 @@
 
 from datetime import datetime, timedelta
 
-from elasticep.api import names
 from elasticep.api.models import ConditionStatus, IncarnationStatus
-from elasticep.api.reasons import Engine, Loss, Progress, Settled
+from elasticep.api.reasons import Engine, Loss, Progress
 from elasticep.plan import back_off, pods
 from elasticep.plan.actions import CreatePod
 from elasticep.plan.back_off import Failure
-from elasticep.plan.crash_loop import diagnose
 from elasticep.plan.decision import Decision, Reason
-from elasticep.plan.recovery import backing_off, delete_all, ended, restart, successor
+from elasticep.plan.recovery import (
+    backing_off,
+    begin_again,
+    delete_all,
+    following,
+    leader_loss,
+    restart,
+)
 from elasticep.plan.view import View
 from elasticep.plan.waiting import why_waiting
 from elasticep.world.engine import EngineUnknown
@@ -24,15 +29,18 @@ def ensure_leader(view: View) -> Decision | None:
     """A living leader pod from the present template, or the step towards one."""
     if view.strays:
         return _clear_strays(view)
+    if lost := leader_loss(view):
+        return restart(view, lost)
     leader = view.leader
     if leader is None:
-        return _replace_lost_leader(view)
-    if leader.dead:
-        return restart(view, ended(leader))
-    if crash := diagnose(leader):
-        return restart(view, crash.failure)
+        return _begin(view)
     if not view.template_is_current and not leader.serving:
-        return _replace_unborn(view, leader)
+        reason = Reason(
+            word=Progress.REPLACING_STALE_PODS,
+            message=f"leader pod {leader.name} does not serve yet and is made again from the "
+            "changed template",
+        )
+        return begin_again(view, reason)
     return None
 
 
@@ -46,10 +54,10 @@ def await_engine(view: View) -> Decision | None:
         reason = why_waiting(leader)
         limit = None if reason.passing else reason
         return Decision(reason=reason, memory=view.memory, limit=limit, look_again=WAITING_POLL)
-    if isinstance(view.snapshot.engine, EngineUnknown):
+    if isinstance(view.hearing.engine, EngineUnknown):
         if overdue := end_overdue(view):
             return overdue
-        reason = _why_unknown(leader, view.snapshot.engine)
+        reason = _why_unknown(leader, view.hearing.engine)
         # One that gives no answer may be back at the next look; the others say what they lack.
         if reason.passing or reason.word is Engine.UNREACHABLE:
             return Decision(reason=reason, memory=view.memory, look_again=STARTING_POLL)
@@ -128,18 +136,6 @@ def adopt(view: View) -> View:
     )
 
 
-def stop(view: View) -> Decision:
-    """Replicas 0: no pod is left, and nobody will miss the leader when replicas are back."""
-    view = view.without_operation()
-    if view.memory.incarnation is not None and view.memory.incarnation.leader_uid is not None:
-        view = view.remember(incarnation=successor(view))
-    reason = Reason(word=Settled.STOPPED, message="spec.replicas is 0: the group is stopped")
-    if view.live:
-        actions = delete_all(view.live, why=reason.message)
-        return Decision(reason=reason, memory=view.memory, actions=actions)
-    return Decision(reason=reason, memory=view.memory, resting=not view.snapshot.pods)
-
-
 def _clear_strays(view: View) -> Decision:
     reason = Reason(
         word=Progress.REPLACING_STALE_PODS,
@@ -149,11 +145,7 @@ def _clear_strays(view: View) -> Decision:
     return Decision(reason=reason, memory=view.without_operation().memory, actions=actions)
 
 
-def _replace_lost_leader(view: View) -> Decision:
-    incarnation = view.memory.incarnation
-    if incarnation is not None and incarnation.leader_uid is not None:
-        message = f"leader pod {names.leader_pod(view.group.name, incarnation.id)} is gone"
-        return restart(view, Failure(reason=Loss.LEADER_LOST, message=message))
+def _begin(view: View) -> Decision:
     if back_off.holds(view):
         return backing_off(view)
     if view.leaving:
@@ -168,8 +160,8 @@ def _replace_lost_leader(view: View) -> Decision:
 def _create_leader(view: View) -> Decision:
     incarnation = view.memory.incarnation
     # A pod of that serial that nobody has seen alive may hold the name for ever, on a lost node.
-    if incarnation is None or any(p.serial >= incarnation.serial for p in view.snapshot.pods):
-        incarnation = successor(view)
+    if incarnation is None or any(p.serial >= incarnation.serial for p in view.pods):
+        incarnation = following(view)
     incarnation = incarnation.model_copy(update={"template_hash": view.template_hash})
     manifest = pods.leader_pod(
         view.blueprint, incarnation=incarnation.id, serial=incarnation.serial
@@ -182,16 +174,6 @@ def _create_leader(view: View) -> Decision:
         actions=(CreatePod(manifest=manifest, why="the group has no leader"),),
         look_again=WAITING_POLL,
     )
-
-
-def _replace_unborn(view: View, leader: Pod) -> Decision:
-    reason = Reason(
-        word=Progress.REPLACING_STALE_PODS,
-        message=f"leader pod {leader.name} does not serve yet and is made again from the "
-        "changed template",
-    )
-    memory = view.without_operation().remember(incarnation=successor(view)).memory
-    return Decision(reason=reason, memory=memory, actions=delete_all(view.live, why=reason.message))
 
 
 def _named(some: tuple[Pod, ...]) -> str:

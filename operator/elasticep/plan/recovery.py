@@ -8,18 +8,32 @@ from elasticep.api import names
 from elasticep.api.models import IncarnationStatus, JoinerState
 from elasticep.api.reasons import AnyWord, ForeignWord, Loss, Node, word
 from elasticep.engine.crash_signatures import RECOVERY_UNSUPPORTED, classify_text
-from elasticep.plan import back_off
+from elasticep.plan import back_off, incarnations
 from elasticep.plan.actions import DeletePod
 from elasticep.plan.back_off import Failure
-from elasticep.plan.crash_loop import root_cause
+from elasticep.plan.crash_loop import diagnose, root_cause
 from elasticep.plan.decision import Decision, Reason
 from elasticep.plan.view import View
 from elasticep.world.engine import FINAL_PHASES, EngineState
 from elasticep.world.pods import Pod
 
 
-def detect_loss(view: View) -> Decision | None:
-    """Nothing, unless ranks that have joined are gone: then the group starts again.
+def leader_loss(view: View) -> Failure | None:
+    """Why the leader will not serve again in this life, if that is known."""
+    leader, incarnation = view.leader, view.memory.incarnation
+    if leader is None:
+        if incarnation is None or incarnation.leader_uid is None:
+            return None
+        message = f"leader pod {names.leader_pod(view.group.name, incarnation.id)} is gone"
+        return Failure(reason=Loss.LEADER_LOST, message=message)
+    if leader.dead:
+        return ended(leader)
+    crash = diagnose(leader)
+    return crash.failure if crash else None
+
+
+def rank_loss(view: View) -> Failure | None:
+    """The loss of ranks that had joined, if there is one: this life cannot get them back.
 
     After one growth the engine cannot take a lost rank back, whatever its HTTP server says
     (sglang: "rank recovery is unsupported after runtime scale-up").
@@ -34,11 +48,11 @@ def detect_loss(view: View) -> Decision | None:
                 f"the ranks from {offset} on were lost while the engine counted "
                 f"{engine.effective}; they cannot be replaced, so the whole group starts again"
             )
-            return restart(view, _loss(view, Loss.RANK_LOST, message))
+            return _loss(view, Loss.RANK_LOST, message)
     unsupported = classify_text(engine.last_error) is RECOVERY_UNSUPPORTED
     if engine.phase in FINAL_PHASES or unsupported:
         words = engine.last_error or f"scale phase {engine.phase}"
-        return restart(view, _loss(view, ForeignWord(RECOVERY_UNSUPPORTED.reason), words))
+        return _loss(view, ForeignWord(RECOVERY_UNSUPPORTED.reason), words)
     return None
 
 
@@ -52,21 +66,21 @@ def _joined_offsets(view: View, engine: EngineState) -> Iterable[int]:
         return range(view.spec.leader.ranks, engine.effective, view.spec.joiner.ranks)
     return (
         joiner.offset
-        for joiner in view.group.status.joiners
+        for joiner in view.memory.joiners
         if joiner.state is JoinerState.JOINED and joiner.offset < engine.effective
     )
 
 
 def _was_restarted(view: View, joiner: Pod) -> bool:
     """Whether a joiner's engine has begun another life since it joined."""
-    known = next((j for j in view.group.status.joiners if j.uid == joiner.uid), None)
+    known = next((j for j in view.memory.joiners if j.uid == joiner.uid), None)
     joined = known is not None and known.state is JoinerState.JOINED
     return joined and known is not None and joiner.restarts > known.restarts
 
 
 def _loss(view: View, word: AnyWord, message: str) -> Failure:
     """A loss, with the earliest end of a container as its evidence."""
-    cause = root_cause(view.snapshot.pods)
+    cause = root_cause(view.pods)
     if cause is None:
         return Failure(reason=word, message=message)
     return replace(
@@ -80,8 +94,14 @@ def restart(view: View, failure: Failure) -> Decision:
     The failure is on record before any pod goes, with what its containers said.
     """
     counted = back_off.count_failure(view, failure)
-    view = view.without_operation().remember(failures=counted, incarnation=successor(view))
+    view = view.without_operation().remember(failures=counted, incarnation=following(view))
     return replace(backing_off(view), actions=delete_all(view.live, why=failure.message))
+
+
+def begin_again(view: View, reason: Reason) -> Decision:
+    """End an incarnation that has never served, and begin the next one: nothing has failed."""
+    memory = view.without_operation().remember(incarnation=following(view)).memory
+    return Decision(reason=reason, memory=memory, actions=delete_all(view.live, why=reason.message))
 
 
 def backing_off(view: View) -> Decision:
@@ -112,15 +132,10 @@ def ended(pod: Pod) -> Failure:
     )
 
 
-def successor(view: View) -> IncarnationStatus:
+def following(view: View) -> IncarnationStatus:
     """The incarnation after every one that is known of; it has no pod yet."""
-    known = view.memory.incarnation
-    serials = [pod.serial for pod in view.snapshot.pods]
-    serial = max([*serials, known.serial if known else 0]) + 1
-    return IncarnationStatus(
-        id=names.incarnation_id(view.group.uid, serial),
-        serial=serial,
-        template_hash=view.template_hash,
+    return incarnations.next_incarnation(
+        view.group.uid, view.snapshot.pods, view.memory, template_hash=view.template_hash
     )
 
 

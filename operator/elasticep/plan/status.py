@@ -9,14 +9,13 @@ from elasticep.api.models import (
     ConditionStatus,
     EPSizeStatus,
     GroupStatus,
-    JoinerState,
-    JoinerStatus,
+    MoveKind,
 )
 from elasticep.api.reasons import Blocked, Settled, word
-from elasticep.plan.decision import Decision, Reason
+from elasticep.plan.decision import Decision, Memory, Reason
+from elasticep.plan.joiner_status import joiner_statuses
 from elasticep.plan.view import View
 from elasticep.world.engine import EngineUnknown
-from elasticep.world.pods import Pod
 from elasticep.world.snapshot import Snapshot, SpecProblem
 
 _MESSAGE_LENGTH = 1024
@@ -52,8 +51,11 @@ def report(view: View, decision: Decision) -> GroupStatus:
             pending=memory.operation.to if memory.operation else None,
         ),
         incarnation=memory.incarnation,
-        joiners=_joiners(view),
+        joiners=joiner_statuses(view),
         operation=memory.operation,
+        move=memory.move,
+        retiring=memory.retiring,
+        scale_down=memory.scale_down,
         failures=memory.failures,
     )
 
@@ -86,7 +88,7 @@ def _conditions(view: View, decision: Decision) -> tuple[Condition, ...]:
         "Reconciling": _reconciling(decision),
         "Stalled": _stalled(decision),
         "ScalingUp": _scaling_up(view, decision),
-        "ScalingDown": _scaling_down(),
+        "ScalingDown": _scaling_down(decision),
         "ScaleLimited": _scale_limited(decision),
     }
     return _timed(verdicts, view.snapshot)
@@ -94,6 +96,8 @@ def _conditions(view: View, decision: Decision) -> tuple[Condition, ...]:
 
 def _ready(view: View, decision: Decision) -> Verdict:
     """Serving with the wanted size, from this generation's template."""
+    if view.spec.replicas == 0 and decision.resting and not decision.withheld:
+        return Verdict(status=ConditionStatus.TRUE, reason=decision.reason)
     wanted = view.leader_serves and _effective(view) == view.desired
     idle = decision.resting and not decision.withheld and decision.memory.operation is None
     if wanted and view.template_is_current and idle and decision.limit is None:
@@ -103,7 +107,7 @@ def _ready(view: View, decision: Decision) -> Verdict:
 
 def _available(view: View, decision: Decision) -> Verdict:
     """A leader serves, at whatever size."""
-    engine = view.snapshot.engine
+    engine = view.hearing.engine
     if view.leader_serves:
         message = f"serving with EP size {_effective(view)}"
         return Verdict(
@@ -116,6 +120,8 @@ def _available(view: View, decision: Decision) -> Verdict:
 
 
 def _reconciling(decision: Decision) -> Verdict:
+    if decision.draining is not None:
+        return Verdict(status=ConditionStatus.TRUE, reason=decision.draining)
     if decision.resting or decision.stalled:
         reason = Reason(word=Settled.NOTHING_TO_DO, message="no change is in progress")
         return Verdict(status=ConditionStatus.FALSE, reason=reason)
@@ -131,7 +137,7 @@ def _stalled(decision: Decision) -> Verdict:
 
 def _scaling_up(view: View, decision: Decision) -> Verdict:
     operation = decision.memory.operation
-    if operation is not None:
+    if operation is not None and operation.kind == "Grow":
         phase = word(_camel(operation.phase))
         reason = Reason(word=phase, message=operation.message)
         return Verdict(status=ConditionStatus.TRUE, reason=reason)
@@ -143,9 +149,22 @@ def _scaling_up(view: View, decision: Decision) -> Verdict:
     return Verdict(status=ConditionStatus.FALSE, reason=reason)
 
 
-def _scaling_down() -> Verdict:
+def _scaling_down(decision: Decision) -> Verdict:
+    memory = decision.memory
+    operation = memory.operation
+    if operation is not None and operation.kind == "Shrink":
+        reason = Reason(word=word(_camel(operation.phase)), message=operation.message)
+        return Verdict(status=ConditionStatus.TRUE, reason=reason)
+    if decision.draining is not None and _ends(memory, MoveKind.SCALE_DOWN):
+        return Verdict(status=ConditionStatus.TRUE, reason=decision.draining)
+    if memory.scale_down is not None:
+        return Verdict(status=ConditionStatus.TRUE, reason=decision.reason)
     reason = Reason(word=Settled.NOT_SCALING_DOWN, message="no ranks are being removed")
     return Verdict(status=ConditionStatus.FALSE, reason=reason)
+
+
+def _ends(memory: Memory, kind: MoveKind) -> bool:
+    return any(each.kind is kind for each in memory.retiring)
 
 
 def _scale_limited(decision: Decision) -> Verdict:
@@ -191,36 +210,6 @@ def _effective(view: View) -> int | None:
     if view.engine is not None:
         return view.engine.effective
     return None if view.leader is not None and view.leader.ready else 0
-
-
-def _joiners(view: View) -> tuple[JoinerStatus, ...]:
-    before = {joiner.uid: joiner for joiner in view.group.status.joiners}
-    effective = view.engine.effective if view.engine else None
-    return tuple(_joiner(view, pod, effective, before.get(pod.uid)) for pod in view.joiners)
-
-
-def _joiner(
-    view: View, pod: Pod, effective: int | None, before: JoinerStatus | None
-) -> JoinerStatus:
-    """What is known of a joiner; its restarts are those before it joined: later ones are a loss."""
-    joined = before is not None and before.state is JoinerState.JOINED
-    return JoinerStatus(
-        pod=pod.name,
-        uid=pod.uid,
-        offset=pod.offset,
-        ranks=before.ranks if before else view.spec.joiner.ranks,
-        state=_joiner_state(pod, effective, before),
-        restarts=before.restarts if before is not None and joined else pod.restarts,
-    )
-
-
-def _joiner_state(pod: Pod, effective: int | None, before: JoinerStatus | None) -> JoinerState:
-    if effective is None:
-        return before.state if before else JoinerState.PENDING
-    if pod.offset < effective:
-        return JoinerState.JOINED
-    container = pod.container(names.CONTAINER)
-    return JoinerState.LOADING if container and container.running else JoinerState.PENDING
 
 
 def _camel(phase: str) -> str:

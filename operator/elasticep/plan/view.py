@@ -1,66 +1,89 @@
-"""The snapshot, sorted: which leader, which life of its engine, which joiners belong to it."""
+"""The snapshot, sorted: which leader, which life of its engine, which joiners belong to it.
+
+A view looks at one incarnation. A group has one that serves or is about to; while another one is
+made to take its place, that one has a view of its own, and the same questions are asked of it.
+"""
 
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from functools import cached_property
+from typing import Any
 
 from elasticep.api import names
-from elasticep.api.models import FailureStatus, GroupSpec, IncarnationStatus, OperationStatus
+from elasticep.api.models import GroupSpec
+from elasticep.api.reasons import Progress
+from elasticep.plan import incarnations
 from elasticep.plan.decision import Memory
+from elasticep.plan.incarnations import may_be_seen_to_go
 from elasticep.plan.pods import Blueprint
 from elasticep.plan.template_hash import template_hash
-from elasticep.world.engine import EngineState
+from elasticep.world.engine import EngineState, EngineUnknown, Hearing
 from elasticep.world.pods import Container, Pod
 from elasticep.world.snapshot import Group, Snapshot
 
-_OVERDUE_AFTER = timedelta(seconds=15)
-"""How long past its grace period a pod that is being deleted still holds up its successor.
-A pod on a lost node never goes by itself."""
+NOTHING_HEARD = Hearing(engine=EngineUnknown(reason=Progress.LEADER_STARTING))
+"""What is known of an engine that nobody has asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """One group, seen the way that decisions need it."""
+    """One incarnation of a group, seen the way that decisions need it."""
 
     snapshot: Snapshot
     spec: GroupSpec
     memory: Memory
     """What was on record, as far as this look has already changed it."""
+    hearing: Hearing
+    """What the engine of this incarnation's leader said."""
+    coming: bool = False
+    """Whether this is the incarnation that is to take over, and not the one on record."""
 
     @classmethod
     def of(cls, snapshot: Snapshot, spec: GroupSpec) -> "View":
-        """The view of a snapshot whose spec could be read."""
+        """The view of the incarnation on record, of a group whose spec could be read."""
         status = snapshot.group.status
         memory = Memory(
-            incarnation=status.incarnation, operation=status.operation, failures=status.failures
+            incarnation=status.incarnation,
+            operation=status.operation,
+            failures=status.failures,
+            joiners=status.joiners,
+            move=status.move,
+            retiring=status.retiring,
+            scale_down=status.scale_down,
         )
-        return cls(snapshot=snapshot, spec=spec, memory=memory)
+        hearing = Hearing(engine=snapshot.engine, completion=snapshot.completion)
+        return cls(snapshot=snapshot, spec=spec, memory=memory, hearing=hearing)
 
-    def remember(
-        self,
-        *,
-        incarnation: IncarnationStatus | None = None,
-        operation: OperationStatus | None = None,
-        failures: FailureStatus | None = None,
-    ) -> "View":
-        """The same world with the given things on record; what is not given stays."""
-        memory = self.memory
-        return replace(
-            self,
-            memory=Memory(
-                incarnation=incarnation or memory.incarnation,
-                operation=operation or memory.operation,
-                failures=failures or memory.failures,
-            ),
+    def successor(self) -> "View":
+        """The view of the incarnation that is to take over.
+
+        Raises:
+            ValueError: none is being made.
+        """
+        move = self.memory.move
+        if move is None:
+            message = "no other incarnation is being made"
+            raise ValueError(message)
+        memory = replace(
+            self.memory,
+            incarnation=move.successor,
+            operation=move.operation,
+            joiners=move.joiners,
+            scale_down=None,
         )
+        hearing = self.snapshot.successor or NOTHING_HEARD
+        return replace(self, memory=memory, hearing=hearing, coming=True)
+
+    def remember(self, **changes: Any) -> "View":
+        """The same world with other things on record; what is not given stays."""
+        return replace(self, memory=replace(self.memory, **changes))
 
     def without_operation(self) -> "View":
         """The same world with the operation settled."""
-        return replace(self, memory=replace(self.memory, operation=None))
+        return self.remember(operation=None)
 
     def without_failures(self) -> "View":
         """The same world with the last failure forgotten."""
-        return replace(self, memory=replace(self.memory, failures=None))
+        return self.remember(failures=None)
 
     @property
     def group(self) -> Group:
@@ -77,9 +100,9 @@ class View:
 
     @property
     def engine(self) -> EngineState | None:
-        """What the engine says; nothing when it is unknown."""
-        engine = self.snapshot.engine
-        return engine if isinstance(engine, EngineState) else None
+        """What the engine says; nothing when it is unknown, or there is no leader."""
+        engine = self.hearing.engine
+        return engine if isinstance(engine, EngineState) and self.leader is not None else None
 
     @cached_property
     def template_hash(self) -> str:
@@ -87,19 +110,19 @@ class View:
         return template_hash(self.spec)
 
     @cached_property
+    def pods(self) -> tuple[Pod, ...]:
+        """The pods that this incarnation answers for: its own, and strays of earlier ones."""
+        return incarnations.answerable(self.snapshot.pods, self.memory, coming=self.coming)
+
+    @cached_property
     def live(self) -> tuple[Pod, ...]:
         """The pods that nobody is deleting."""
-        return tuple(pod for pod in self.snapshot.pods if not pod.terminating)
+        return tuple(pod for pod in self.pods if not pod.terminating)
 
     @cached_property
     def leaving(self) -> tuple[Pod, ...]:
         """The pods that are being deleted and may still be seen to go."""
-        now = self.snapshot.now
-        return tuple(
-            pod
-            for pod in self.snapshot.pods
-            if pod.gone_by is not None and now < pod.gone_by + _OVERDUE_AFTER
-        )
+        return tuple(pod for pod in self.pods if may_be_seen_to_go(pod, self.snapshot.now))
 
     @cached_property
     def leader(self) -> Pod | None:
@@ -185,7 +208,7 @@ class View:
         """The joiners of the present life at rank ``offset`` that are being deleted."""
         return tuple(
             pod
-            for pod in self.snapshot.pods
+            for pod in self.pods
             if pod.terminating
             and pod.role == names.JOINER
             and pod.offset == offset

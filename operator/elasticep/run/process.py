@@ -22,6 +22,7 @@ from elasticep.apply.reporter import Reporter
 from elasticep.kube.client import KubeClient
 from elasticep.kube.lease import Lease, LeaseLostError, Unopposed
 from elasticep.kube.port import GROUPS, ForbiddenError, Kube, KubeError, NotFoundError
+from elasticep.observe.engines import EngineListener
 from elasticep.observe.observer import Observer
 from elasticep.run import doorbell, health, logs
 from elasticep.run.duty import Duty, DutyEndedError
@@ -127,7 +128,11 @@ def _workers(
     queue: WorkQueue[Key] = WorkQueue(back_off=BackOff(spread=_spread))
     metrics.watch_queue(queue, clock=clock)
     reconciler = Reconciler(
-        observer=Observer(kube=kube, session=session, now=_now, count_nudge=metrics.nudged),
+        observer=Observer(
+            kube=kube,
+            engines=EngineListener(session=session, count_nudge=metrics.nudged),
+            now=_now,
+        ),
         executor=Executor(kube=kube, count_pod=metrics.pod_created),
         reporter=Reporter(kube=kube, instance=settings.identity, now=_now),
     )

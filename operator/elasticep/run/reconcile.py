@@ -38,7 +38,7 @@ class Reconciler:
         group = await self.reporter.report(snapshot.group, planned.status)
         for action in planned.actions:
             _LOG.info("%s: %s", type(action).__name__, action.why)
-        refusals = await self.executor.carry_out(planned.actions, key=key, engine=observed.engine)
+        refusals = await self.executor.carry_out(planned.actions, key=key, engines=observed.engines)
         if refusals:
             planned = plan(replace(snapshot, group=group, refusals=refusals))
             await self.reporter.report(group, planned.status)

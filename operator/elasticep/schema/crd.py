@@ -51,10 +51,22 @@ def custom_resource_definition() -> dict[str, Any]:
 
 def crd_yaml() -> str:
     """The CRD as the text of a YAML file; the same models give the same text."""
-    document = yaml.safe_dump(
-        custom_resource_definition(), sort_keys=False, width=96, allow_unicode=True
+    document = yaml.dump(
+        custom_resource_definition(),
+        Dumper=_WithoutAliases,
+        sort_keys=False,
+        width=96,
+        allow_unicode=True,
     )
     return HEADER + document
+
+
+class _WithoutAliases(yaml.SafeDumper):
+    """Writes a part that stands twice in full, so that every part can be read by itself."""
+
+    def ignore_aliases(self, _data: object) -> bool:
+        """No part is named, to be referred to later on."""
+        return True
 
 
 def group_schema() -> Schema:

@@ -1,6 +1,7 @@
 """What the leader's engine says of itself.
 
-Source of the words: ``GET /is_scaling_elastic_ep`` of SGLang 0.5.19 and later.
+Source of the words: ``GET /is_scaling_elastic_ep`` of SGLang 0.5.19 and later; those about
+shrinking are of https://github.com/sgl-project/sglang/pull/33111, which no release has yet.
 """
 
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from elasticep.api.reasons import ReasonWord
 FAILED_PHASE = "failed"
 """The engine has given an operation up, and takes another."""
 
-QUIET_PHASES = frozenset({"idle", "serving_expanded", FAILED_PHASE})
+QUIET_PHASES = frozenset({"idle", "serving_expanded", "serving_shrunk", FAILED_PHASE})
 """Phases in which the engine takes a new scale request. A phase that is in none of these
 sets is one that we do not know: it means *in progress, do not act*."""
 
@@ -28,6 +29,9 @@ class EngineState:
     """The EP size that is being grown to, if any."""
     phase: str
     last_error: str = ""
+    safe_to_terminate: frozenset[int] | None = None
+    """Ranks that the engine has given back, so that their pods may go; nothing when it does not
+    say, as every engine that cannot shrink."""
 
     @property
     def quiet(self) -> bool:
@@ -67,3 +71,11 @@ class CompletionNotTried:
 Completion = CompletionSucceeded | CompletionFailed | CompletionNotTried
 
 NOT_TRIED = CompletionNotTried()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hearing:
+    """What one leader's engine said at one look."""
+
+    engine: EngineState | EngineUnknown
+    completion: Completion = NOT_TRIED

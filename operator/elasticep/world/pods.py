@@ -50,6 +50,8 @@ class Pod:
     reason: str = ""
     message: str = ""
     ip: str = ""
+    port: int = 0
+    """Where its engine listens; a changed spec moves the port of new pods only."""
     node: str = ""
     ready: bool = False
     unschedulable: str = ""

@@ -7,7 +7,7 @@ from typing import Any
 
 from elasticep.api.models import GroupSpec, GroupStatus
 from elasticep.api.reasons import ReasonWord
-from elasticep.world.engine import NOT_TRIED, Completion, EngineState, EngineUnknown
+from elasticep.world.engine import NOT_TRIED, Completion, EngineState, EngineUnknown, Hearing
 from elasticep.world.pods import Pod
 
 
@@ -64,13 +64,19 @@ class Refusal:
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """The group, its pods, its surroundings, the leader's engine, and the time."""
+    """The group, its pods, its surroundings, its engines, and the time."""
 
     group: Group
     pods: tuple[Pod, ...]
     now: datetime
     engine: EngineState | EngineUnknown
+    """That of the incarnation on record."""
     completion: Completion = NOT_TRIED
+    successor: Hearing | None = None
+    """The engine that is to take over; nothing while it has no leader that runs."""
+    loads: Mapping[str, int] = field(default_factory=dict)
+    """Requests that a retiring incarnation runs or has waiting, by its id; without those of which
+    that is unknown."""
     surroundings: Mapping[str, Existing] = field(default_factory=dict)
     """By kind, what stands under the names of the objects that are kept around the pods."""
     admin_key_secret: Existing | None = None

@@ -24,18 +24,18 @@ class Blocked(ReasonWord):
         "that stand around the pods.",
         "Delete or rename it, or give the group another name.",
     )
-    TEMPLATE_CHANGED = (
-        "TemplateChanged",
+    SCALE_DOWN_DISABLED = (
+        "ScaleDownDisabled",
         Outlook.NEEDS_HUMAN,
-        "The pods that serve were made from an older spec, and are kept.",
-        "Delete the leader pod to start again with the present spec; requests in flight are lost.",
+        "The spec asks for fewer ranks, and its scaleDown keeps the group from giving any back.",
+        "Set scaleDown.strategy to Surge or Restart, or replicas back to what serves.",
     )
-    SCALE_DOWN_UNSUPPORTED = (
-        "ScaleDownUnsupported",
+    INSUFFICIENT_CAPACITY = (
+        "InsufficientCapacity",
         Outlook.NEEDS_HUMAN,
-        "The spec asks for fewer ranks, and a running engine cannot give ranks back.",
-        "Set spec.replicas back, or delete the leader pod to start again with fewer ranks; "
-        "requests in flight are lost.",
+        "There is no room for a second incarnation beside the one that serves, which serves on.",
+        "Free or add what is short; or let scaleDown, rollout or recovery use strategy Restart, "
+        "which ends the old one first: nothing serves meanwhile.",
     )
     TEMPLATE_REJECTED = (
         "TemplateRejected",
@@ -140,6 +140,13 @@ class Loss(ReasonWord):
         "A leader that is Ready is kept and goes on serving; if the growth does not end, delete "
         "its pod to start the group again. One that is not Ready is started again by itself. Raise "
         "engine.scaleTimeoutSeconds if loading the model takes longer.",
+    )
+    PROGRESS_DEADLINE_EXCEEDED = (
+        "ProgressDeadlineExceeded",
+        Outlook.PASSING,
+        "The incarnation that is to take over did not come to serve in time.",
+        "Look at what its pods wait for; raise rollout.progressDeadlineSeconds if it was still "
+        "loading the model.",
     )
     SCALE_UP_FAILED = (
         "ScaleUpFailed",

@@ -21,7 +21,7 @@ class Settled(ReasonWord):
     STOPPED = (
         "Stopped",
         Outlook.GOOD,
-        "spec.replicas is 0, so the group has no pods.",
+        "spec.replicas is 0, and the group has no pods.",
         "Set spec.replicas to 1 or more to start it.",
     )
     PAUSED = (
@@ -70,6 +70,31 @@ class Progress(ReasonWord):
     )
     JOINER_STARTING = "JoinerStarting", Outlook.PASSING, "A joiner pod is made.", _NOTHING
     SCALING_UP = "ScalingUp", Outlook.PASSING, "The engine is adding a joiner's ranks.", _NOTHING
+    SCALING_DOWN = "ScalingDown", Outlook.PASSING, "The engine is giving ranks back.", _NOTHING
+    STABILIZING = (
+        "Stabilizing",
+        Outlook.PASSING,
+        "Fewer ranks are asked for, and have not been for long enough to act on it.",
+        "Nothing; scaleDown.stabilizationSeconds says how long it takes.",
+    )
+    RELEASING_RANKS = (
+        "ReleasingRanks",
+        Outlook.PASSING,
+        "The engine has given ranks back, and their pods end once it says that they may.",
+        _NOTHING,
+    )
+    DRAINING_INCARNATION = (
+        "DrainingIncarnation",
+        Outlook.PASSING,
+        "An incarnation that gets no new requests finishes those it has, and ends.",
+        "Nothing; scaleDown.drainSeconds says how long it may take.",
+    )
+    SUCCESSOR_DROPPED = (
+        "SuccessorDropped",
+        Outlook.PASSING,
+        "The incarnation that was to take over is not wanted any more, and ends.",
+        _NOTHING,
+    )
     POD_PENDING = "PodPending", Outlook.PASSING, "A pod waits for the scheduler.", _NOTHING
     CONTAINERS_STARTING = (
         "ContainersStarting",
@@ -112,7 +137,7 @@ class Progress(ReasonWord):
 
 @unique
 class Phase(ReasonWord):
-    """How far a growth has come: the reason of ``ScalingUp`` while one runs.
+    """How far a change of the EP size has come: the reason of ``ScalingUp`` and ``ScalingDown``.
 
     All but the first three are the engine's own words. Another release may have others; they are
     reported as they are and mean that the growth is in progress.
@@ -157,6 +182,26 @@ class Phase(ReasonWord):
         "The ranks agree on the new EP size, and experts move.",
         _NOTHING,
     )
+    DRAINING = (
+        "Draining",
+        Outlook.PASSING,
+        "The ranks that are to go finish their requests.",
+        _NOTHING,
+    )
+    RETIRING = "Retiring", Outlook.PASSING, "The last ranks leave the group.", _NOTHING
+    RECONFIGURING = (
+        "Reconfiguring",
+        Outlook.PASSING,
+        "The ranks that stay agree on the new EP size, and experts move.",
+        _NOTHING,
+    )
+    SERVING_SHRUNK = (
+        "ServingShrunk",
+        Outlook.PASSING,
+        "The engine has shrunk before and has the next change pending.",
+        _NOTHING,
+    )
+    WARMING_UP = "WarmingUp", Outlook.PASSING, "The engine gets ready to serve again.", _NOTHING
     IDLE = "Idle", Outlook.PASSING, "The engine has a growth pending and not begun it.", _NOTHING
     SERVING_EXPANDED = (
         "ServingExpanded",
@@ -187,6 +232,36 @@ class Happening(ReasonWord):
         "ScaleUpCompleted",
         Outlook.GOOD,
         "A growth of the EP size is done, and a completion was served with it.",
+        _NOTHING,
+    )
+    SCALE_DOWN_STARTED = (
+        "ScaleDownStarted",
+        Outlook.GOOD,
+        "The engine is about to be asked to give ranks back.",
+        _NOTHING,
+    )
+    SCALE_DOWN_COMPLETED = (
+        "ScaleDownCompleted",
+        Outlook.GOOD,
+        "The engine has given ranks back, and a completion was served with those that are left.",
+        _NOTHING,
+    )
+    SUCCESSOR_STARTED = (
+        "SuccessorStarted",
+        Outlook.GOOD,
+        "A second incarnation is started beside the one that serves, to take its place.",
+        _NOTHING,
+    )
+    TRAFFIC_MOVED = (
+        "TrafficMoved",
+        Outlook.GOOD,
+        "The second incarnation serves, a completion has proven it, and gets all new requests.",
+        _NOTHING,
+    )
+    DRAIN_STARTED = (
+        "DrainStarted",
+        Outlook.GOOD,
+        "An incarnation gets no new requests any more, finishes those it has, and ends.",
         _NOTHING,
     )
     READY = (
