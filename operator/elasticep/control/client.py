@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 import aiohttp
 
 from elasticep.api.reasons import Engine
-from elasticep.control.load import unfinished_requests
+from elasticep.control.load import unanswered_requests
 from elasticep.world.engine import (
     Completion,
     CompletionFailed,
@@ -116,12 +116,12 @@ class EngineClient:
             return Ambiguous(message=_in_words(error))
 
     async def load(self) -> int | None:
-        """How many requests the pod's engine has not finished; nothing when that is unknown."""
+        """How many requests the engine has not answered yet; nothing when that is unknown."""
         try:
             async with self.session.get(
                 self.url + _METRICS_ROUTE, timeout=_STATE_TIMEOUT
             ) as response:
-                return unfinished_requests(await response.text()) if response.ok else None
+                return unanswered_requests(await response.text()) if response.ok else None
         except (aiohttp.ClientError, TimeoutError, OSError, UnicodeDecodeError):
             return None
 

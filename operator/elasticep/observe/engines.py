@@ -79,19 +79,19 @@ class EngineListener:
         return _Heard(hearing=hearing, client=client, leader_uid=leader.uid)
 
     async def _loads(self, view: View) -> dict[str, int]:
-        """The unfinished requests of the incarnations that are being ended."""
-        found = {}
-        for each in view.memory.retiring:
-            pods = [
-                pod
-                for pod in view.snapshot.pods
-                # A joiner's server comes up once it has joined.
-                if pod.incarnation == each.id and (pod.role == names.LEADER or pod.ready)
-            ]
-            counts = await asyncio.gather(*(self._client(pod, "").load() for pod in pods))
-            if counts and None not in counts:
-                found[each.id] = sum(count for count in counts if count is not None)
-        return found
+        """The unanswered requests of the incarnations that are being ended."""
+        retiring = {each.id for each in view.memory.retiring}
+        leaders = [
+            pod
+            for pod in view.snapshot.pods
+            if pod.role == names.LEADER and pod.incarnation in retiring and pod.ip
+        ]
+        counts = await asyncio.gather(*(self._client(pod, "").load() for pod in leaders))
+        return {
+            pod.incarnation: count
+            for pod, count in zip(leaders, counts, strict=True)
+            if count is not None
+        }
 
     def _client(self, pod: Pod, admin_key: str) -> EngineClient:
         host = f"[{pod.ip}]" if ":" in pod.ip else pod.ip

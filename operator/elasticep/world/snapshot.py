@@ -75,7 +75,7 @@ class Snapshot:
     successor: Hearing | None = None
     """The engine that is to take over; nothing while it has no leader that runs."""
     loads: Mapping[str, int] = field(default_factory=dict)
-    """Requests that a retiring incarnation runs or has waiting, by its id; without those of which
+    """Requests that a retiring incarnation has not answered, by its id; without those of which
     that is unknown."""
     surroundings: Mapping[str, Existing] = field(default_factory=dict)
     """By kind, what stands under the names of the objects that are kept around the pods."""
