@@ -88,8 +88,20 @@ class FakeKube:
             "apply", resource, lambda: self._apply(resource, manifest, manager, subresource)
         )
 
-    async def delete(self, resource: Resource, namespace: str, name: str, *, uid: str) -> None:
-        self._answer("delete", resource, lambda: self._delete((resource, namespace, name), uid))
+    async def delete(
+        self,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        *,
+        uid: str,
+        grace_seconds: int | None = None,
+    ) -> None:
+        self._answer(
+            "delete",
+            resource,
+            lambda: self._delete((resource, namespace, name), uid, grace_seconds),
+        )
 
     async def log_tail(self, namespace: str, pod: str, container: str, *, previous: bool) -> str:
         def tail() -> str:
@@ -186,7 +198,7 @@ class FakeKube:
             raise ConflictError(409, "Conflict", "uid or version given, and no such object exists")
         return self._create(resource, manifest, owner=(manager, "Apply"))
 
-    def _delete(self, ident: Id, uid: str) -> None:
+    def _delete(self, ident: Id, uid: str, grace_seconds: int | None) -> None:
         stored = self._objects.get(ident)
         if stored is None or stored.manifest["metadata"]["uid"] != uid:
             return
@@ -195,7 +207,12 @@ class FakeKube:
             del self._objects[ident]
         elif "deletionTimestamp" not in stored.manifest["metadata"]:
             leaving = copy.deepcopy(stored.manifest)
-            leaving["metadata"] |= {"deletionTimestamp": _BIRTH, "deletionGracePeriodSeconds": 30}
+            own = leaving.get("spec", {}).get("terminationGracePeriodSeconds", 30)
+            grace = own if grace_seconds is None else grace_seconds
+            leaving["metadata"] |= {
+                "deletionTimestamp": _BIRTH,
+                "deletionGracePeriodSeconds": grace,
+            }
             self._store(ident, replace(stored, manifest=leaving))
 
     def _store(self, ident: Id, after: OwnedObject) -> dict[str, Any]:

@@ -112,6 +112,14 @@ async def test_a_pod_on_a_node_waits_for_its_kubelet(kube: Kube, namespace: str)
     assert leaving["metadata"]["deletionGracePeriodSeconds"] == 30
 
 
+async def test_a_pod_may_be_given_less_time_than_it_asks_for(kube: Kube, namespace: str) -> None:
+    created = await kube.create(PODS, pod(namespace, nodeName="node-1"))
+    uid = created["metadata"]["uid"]
+    await kube.delete(PODS, namespace, "one", uid=uid, grace_seconds=5)
+    leaving = await kube.get(PODS, namespace, "one")
+    assert leaving["metadata"]["deletionGracePeriodSeconds"] == 5
+
+
 async def test_a_pod_on_no_node_goes_at_once(kube: Kube, namespace: str) -> None:
     created = await kube.create(PODS, pod(namespace))
     await kube.delete(PODS, namespace, "one", uid=created["metadata"]["uid"])

@@ -62,9 +62,17 @@ class WatchedKube(FakeKube):
         self.writes[f"apply {what}"] += 1
         return await super().apply(resource, manifest, manager=manager, subresource=subresource)
 
-    async def delete(self, resource: Resource, namespace: str, name: str, *, uid: str) -> None:
+    async def delete(
+        self,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        *,
+        uid: str,
+        grace_seconds: int | None = None,
+    ) -> None:
         self.writes[f"delete {resource.plural}"] += 1
-        await super().delete(resource, namespace, name, uid=uid)
+        await super().delete(resource, namespace, name, uid=uid, grace_seconds=grace_seconds)
 
 
 @dataclass(kw_only=True)

@@ -72,8 +72,8 @@ class Executor:
         match action:
             case CreatePod(manifest=manifest):
                 return await self._create_pod(manifest)
-            case DeletePod(name=name, uid=uid):
-                await self.kube.delete(PODS, key.namespace, name, uid=uid)
+            case DeletePod(name=name, uid=uid, grace_seconds=grace):
+                await self.kube.delete(PODS, key.namespace, name, uid=uid, grace_seconds=grace)
             case RequestScale(target=target, leader_uid=leader_uid):
                 return await _request_scale(engines.get(leader_uid), target)
             case SendTraffic(pod=pod, uid=uid):

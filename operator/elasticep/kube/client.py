@@ -115,9 +115,22 @@ class KubeClient:
             await self._request("PATCH", path, query=query, body=manifest, content=content_type)
         )
 
-    async def delete(self, resource: Resource, namespace: str, name: str, *, uid: str) -> None:
+    async def delete(
+        self,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        *,
+        uid: str,
+        grace_seconds: int | None = None,
+    ) -> None:
         """Delete that very object; gone already, or another one by now, is no error."""
-        body = {"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": {"uid": uid}}
+        body = {
+            "kind": "DeleteOptions",
+            "apiVersion": "v1",
+            "preconditions": {"uid": uid},
+            **({} if grace_seconds is None else {"gracePeriodSeconds": grace_seconds}),
+        }
         try:
             await self._request("DELETE", _path(resource, namespace, name), body=body)
         except (NotFoundError, ConflictError):

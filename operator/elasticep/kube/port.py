@@ -98,8 +98,19 @@ class Kube(Protocol):
     ) -> dict[str, Any]:
         """Server-side apply, taking over the fields from whoever else set them."""
 
-    async def delete(self, resource: Resource, namespace: str, name: str, *, uid: str) -> None:
-        """Delete that very object. It is no error when it is gone already."""
+    async def delete(
+        self,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        *,
+        uid: str,
+        grace_seconds: int | None = None,
+    ) -> None:
+        """Delete that very object. It is no error when it is gone already.
+
+        ``grace_seconds`` is how long a pod may take to end, if not what the pod itself says.
+        """
 
     async def log_tail(self, namespace: str, pod: str, container: str, *, previous: bool) -> str:
         """The end of a container's log: of its present life, or of the one before."""

@@ -47,6 +47,8 @@ class DeletePod:
 
     name: str
     uid: str
+    grace_seconds: int | None = None
+    """How long it may take to end; what the pod itself says when not given."""
     why: str
 
 

@@ -6,12 +6,12 @@ from elasticep.api import names
 from elasticep.api.models import JoinerState
 from elasticep.api.reasons import Progress
 from elasticep.plan import back_off, pods
-from elasticep.plan.actions import CreatePod, DeletePod
+from elasticep.plan.actions import CreatePod
 from elasticep.plan.back_off import Failure
 from elasticep.plan.crash_loop import diagnose
 from elasticep.plan.decision import Decision, Reason
 from elasticep.plan.leader import WAITING_POLL
-from elasticep.plan.recovery import backing_off, ended
+from elasticep.plan.recovery import backing_off, delete, ended
 from elasticep.plan.retired_ranks import is_retired
 from elasticep.plan.view import View
 from elasticep.world.engine import EngineState
@@ -42,7 +42,7 @@ def trim(view: View, engine: EngineState) -> Decision | None:
     return Decision(
         reason=reason,
         memory=view.memory,
-        actions=tuple(DeletePod(name=p.name, uid=p.uid, why=reason.message) for p in surplus),
+        actions=tuple(delete(pod, why=reason.message) for pod in surplus),
     )
 
 
@@ -62,7 +62,7 @@ def without_crash_loop(view: View, waiting: Decision) -> Decision:
             return replace(
                 waiting,
                 memory=replace(waiting.memory, failures=counted),
-                actions=(DeletePod(name=joiner.name, uid=joiner.uid, why=failure.message),),
+                actions=(delete(joiner, why=failure.message),),
             )
     return waiting
 
@@ -70,7 +70,7 @@ def without_crash_loop(view: View, waiting: Decision) -> Decision:
 def give_up(view: View, failure: Failure, joiner: Pod | None) -> Decision:
     """Back off with this joiner gone; the group keeps serving at the size that it has."""
     view = view.remember(failures=back_off.count_once(view, failure))
-    actions = (DeletePod(name=joiner.name, uid=joiner.uid, why=failure.message),) if joiner else ()
+    actions = (delete(joiner, why=failure.message),) if joiner else ()
     return replace(backing_off(view), actions=actions)
 
 

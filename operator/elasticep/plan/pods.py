@@ -15,9 +15,9 @@ _LEADER_GRACE_SECONDS = 60
 """SGLang looks for SIGTERM every 5 s, then waits up to 15 s for its schedulers, after the
 requests that it has accepted."""
 
-_JOINER_GRACE_SECONDS = 10
-"""A joiner installs no SIGTERM handler, so as PID 1 it ignores the signal: a longer grace
-period only keeps its GPUs from others."""
+_JOINER_GRACE_SECONDS = 60
+"""As long as the leader's: when both are deleted at once, with their group, the leader needs its
+joiners until it has answered. A joiner ignores SIGTERM, and goes when its leader is gone."""
 
 _HEALTH_TIMEOUT_SECONDS = 20
 """``/health`` generates a token: it takes a second at best, and up to 20 s under load."""

@@ -17,6 +17,10 @@ from elasticep.plan.view import View
 from elasticep.world.engine import FINAL_PHASES, EngineState
 from elasticep.world.pods import Pod
 
+_USELESS_JOINER_GRACE_SECONDS = 10
+"""A joiner installs no SIGTERM handler, so as PID 1 it ignores the signal: a longer grace period
+only keeps its GPUs from others."""
+
 
 def leader_loss(view: View) -> Failure | None:
     """Why the leader will not serve again in this life, if that is known."""
@@ -142,4 +146,10 @@ def following(view: View) -> IncarnationStatus:
 def delete_all(doomed: tuple[Pod, ...], *, why: str) -> tuple[DeletePod, ...]:
     """The end of these pods, the leader first: without it no request reaches a dying world."""
     ordered = sorted(doomed, key=lambda pod: (pod.role != names.LEADER, pod.offset))
-    return tuple(DeletePod(name=pod.name, uid=pod.uid, why=why) for pod in ordered)
+    return tuple(delete(pod, why=why) for pod in ordered)
+
+
+def delete(pod: Pod, *, why: str) -> DeletePod:
+    """The end of one pod; a joiner's is soon, since nobody waits for what it does."""
+    grace = _USELESS_JOINER_GRACE_SECONDS if pod.role == names.JOINER else None
+    return DeletePod(name=pod.name, uid=pod.uid, grace_seconds=grace, why=why)

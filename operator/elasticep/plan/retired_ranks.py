@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from elasticep.api.models import JoinerState, JoinerStatus
 from elasticep.api.reasons import Progress
-from elasticep.plan.actions import DeletePod
 from elasticep.plan.decision import Decision, Reason
+from elasticep.plan.recovery import delete
 from elasticep.plan.view import View
 from elasticep.world.engine import EngineState
 from elasticep.world.pods import Pod
@@ -33,7 +33,7 @@ def release(view: View, engine: EngineState) -> Decision | None:
     return Decision(
         reason=reason,
         memory=view.memory,
-        actions=tuple(DeletePod(name=p.name, uid=p.uid, why=reason.message) for p in free),
+        actions=tuple(delete(pod, why=reason.message) for pod in free),
         look_again=_SAFETY_POLL,
     )
 

@@ -10,10 +10,10 @@ from datetime import timedelta
 from elasticep.api import names
 from elasticep.api.models import IncarnationStatus, MoveKind, RetiringStatus
 from elasticep.api.reasons import Progress, Settled
-from elasticep.plan.actions import Action, DeletePod, SendTraffic, StopTraffic
+from elasticep.plan.actions import Action, SendTraffic, StopTraffic
 from elasticep.plan.decision import Decision, Reason
 from elasticep.plan.incarnations import may_be_seen_to_go
-from elasticep.plan.recovery import following
+from elasticep.plan.recovery import delete, following
 from elasticep.plan.view import NOTHING_HEARD, View
 from elasticep.world.pods import Pod
 
@@ -179,7 +179,7 @@ def _send_traffic(leader: Pod) -> tuple[Action, ...]:
 
 def _end(pods: list[Pod], retiring: RetiringStatus) -> tuple[Action, ...]:
     return tuple(
-        DeletePod(name=pod.name, uid=pod.uid, why=retiring.message)
+        delete(pod, why=retiring.message)
         for pod in sorted(pods, key=lambda pod: pod.offset)
         if not pod.terminating
     )

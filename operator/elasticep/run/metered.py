@@ -51,9 +51,17 @@ class MeteredKube:
         request = self.kube.apply(resource, manifest, manager=manager, subresource=subresource)
         return await self._counted("apply", resource, request, subresource)
 
-    async def delete(self, resource: Resource, namespace: str, name: str, *, uid: str) -> None:
+    async def delete(
+        self,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        *,
+        uid: str,
+        grace_seconds: int | None = None,
+    ) -> None:
         """Delete that very object. It is no error when it is gone already."""
-        request = self.kube.delete(resource, namespace, name, uid=uid)
+        request = self.kube.delete(resource, namespace, name, uid=uid, grace_seconds=grace_seconds)
         await self._counted("delete", resource, request)
 
     async def log_tail(self, namespace: str, pod: str, container: str, *, previous: bool) -> str:
