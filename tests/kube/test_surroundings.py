@@ -33,7 +33,7 @@ async def intents(kube: Kube, namespace: str) -> dict[str, Manifest]:
 async def carry_out(kube: Kube, namespace: str, *actions: Action) -> None:
     executor = Executor(kube=kube, count_pod=lambda _role: None)
     key = Key(namespace=namespace, name="lite")
-    assert await executor.carry_out(actions, key=key, engine=None) == ()
+    assert await executor.carry_out(actions, key=key, engines={}) == ()
 
 
 async def standing(kube: Kube, intent: Manifest) -> dict[str, Any]:
