@@ -34,6 +34,9 @@ def _incarnation(old: GroupStatus, new: GroupStatus) -> tuple[Event, ...]:
         return ()
     if before is not None and before.leader_uid == after.leader_uid:
         return ()
+    if old.move is not None and old.move.successor.id == after.id:
+        # It had its leader pod before it took over.
+        return ()
     note = f"Incarnation {after.id} has its leader pod"
     return (_normal(Happening.LEADER_CREATED, "StartIncarnation", note),)
 

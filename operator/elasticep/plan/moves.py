@@ -49,12 +49,12 @@ def move_on(view: View, engine: EngineState) -> Decision | View:
 
 
 def roll_out_unheard(view: View) -> Decision | None:
-    """The move to the present template of a leader that serves and cannot be asked.
+    """The move to the present template of a leader that has served and cannot be asked.
 
-    A changed port or admin key is one of the reasons why it cannot.
+    A changed admin key is one of the reasons why it cannot.
     """
     leader = view.leader
-    if leader is None or not leader.ready or not leader.serving or view.engine is not None:
+    if leader is None or leader.dead or not leader.serving or view.engine is not None:
         return None
     return roll_out(view)
 

@@ -98,7 +98,9 @@ def restart(view: View, failure: Failure) -> Decision:
     The failure is on record before any pod goes, with what its containers said.
     """
     counted = back_off.count_failure(view, failure)
-    view = view.without_operation().remember(failures=counted, incarnation=following(view))
+    view = view.without_operation().remember(
+        failures=counted, incarnation=following(view), scale_down=None
+    )
     return replace(backing_off(view), actions=delete_all(view.live, why=failure.message))
 
 

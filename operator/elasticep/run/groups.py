@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from elasticep.api.models import GroupStatus
+from elasticep.api.models import GroupStatus, MoveStatus, OperationStatus
 from elasticep.api.reading import read_status
 from elasticep.run.metrics import Metrics
 from elasticep.world.key import Key
@@ -23,7 +23,8 @@ class GroupBook:
         """The object as a watch or a list has shown it."""
         key = key_of(group)
         status = read_status(group)
-        self._note_end_of_scale(self._last.get(key), status)
+        if key in self._last:
+            self._note_ends(self._last[key], status)
         self._last[key] = status
         self.metrics.group_is(key, ready=status.holds("Ready"), ep_size=status.ep_size.effective)
 
@@ -37,17 +38,34 @@ class GroupBook:
         for key in self._last.keys() - set(keys):
             self.lost(key)
 
-    def _note_end_of_scale(self, before: GroupStatus | None, after: GroupStatus) -> None:
-        operation = before.operation if before is not None else None
-        if operation is None:
-            return
-        if after.operation is not None and after.operation.started_at == operation.started_at:
-            return
-        self.metrics.scale_ended(
-            direction="up" if operation.to > operation.from_ else "down",
-            outcome="success" if after.ep_size.effective == operation.to else "failure",
-            seconds=max(0.0, (self.now() - operation.started_at).total_seconds()),
-        )
+    def _note_ends(self, before: GroupStatus, after: GroupStatus) -> None:
+        """What one status says that the one before it did not: changes that ended, and failures."""
+        scale, move, failure = before.operation, before.move, after.failures
+        if scale is not None and not _goes_on(scale, after.operation):
+            self.metrics.scale_ended(
+                direction="up" if scale.kind == "Grow" else "down",
+                outcome="success" if after.ep_size.effective == scale.to else "failure",
+                seconds=self._since(scale.started_at),
+            )
+        if move is not None and not _goes_on(move, after.move):
+            took_over = after.incarnation and after.incarnation.id == move.successor.id
+            self.metrics.move_ended(
+                kind=move.kind,
+                outcome="success" if took_over else "dropped",
+                seconds=self._since(move.started_at),
+            )
+        known = before.failures
+        if failure and (known is None or known.last_failure_at != failure.last_failure_at):
+            self.metrics.failed(failure.reason)
+
+    def _since(self, moment: datetime) -> float:
+        return max(0.0, (self.now() - moment).total_seconds())
+
+
+def _goes_on(
+    before: OperationStatus | MoveStatus, after: OperationStatus | MoveStatus | None
+) -> bool:
+    return after is not None and after.started_at == before.started_at
 
 
 def key_of(group: Mapping[str, Any]) -> Key:

@@ -66,6 +66,17 @@ class Metrics:
             registry=self.registry,
         )
 
+        self._moves = Histogram(
+            "elasticep_move_seconds",
+            "Time from the start of a second incarnation until it takes over, or is dropped.",
+            ("kind", "outcome"),
+            buckets=_SCALE_BUCKETS,
+            registry=self.registry,
+        )
+        self._failures = self._counter(
+            "failures", "Crash loops, lost ranks and refusals put on record, by reason.", "reason"
+        )
+
     def key_added(self) -> None:
         """A key became due."""
         self._adds.inc()
@@ -124,6 +135,14 @@ class Metrics:
     def scale_ended(self, *, direction: str, outcome: str, seconds: float) -> None:
         """A change of an EP size, ``up`` or ``down``, ended in ``success`` or ``failure``."""
         self._scales.labels(direction, outcome).observe(seconds)
+
+    def move_ended(self, *, kind: str, outcome: str, seconds: float) -> None:
+        """A successor took over (``success``) or was dropped (``dropped``)."""
+        self._moves.labels(kind, outcome).observe(seconds)
+
+    def failed(self, reason: str) -> None:
+        """A group has a further failure on record."""
+        self._failures.labels(reason).inc()
 
     def _counter(self, name: str, text: str, *labels: str) -> Counter:
         return Counter(f"elasticep_{name}_total", text, labels, registry=self.registry)
