@@ -37,7 +37,7 @@ def serving(size: int | None, *, ready: str = "True", operation: Any = None) -> 
 
 def operation(came_from: int, to: int, *, at: str = "2026-01-01T12:00:30Z") -> dict[str, Any]:
     return {
-        "kind": "Grow",
+        "kind": "Grow" if to > came_from else "Shrink",
         "from": came_from,
         "to": to,
         "phase": "Requested",

@@ -1,4 +1,4 @@
-"""What dashboards show of groups: made from the statuses as they come."""
+"""The series of moves and failures: made from what one status says and the last one did not."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -6,13 +6,11 @@ from typing import Any
 import pytest
 
 from elasticep.api.models import (
-    EPSizeStatus,
     FailureStatus,
     GroupStatus,
     IncarnationStatus,
     MoveKind,
     MoveStatus,
-    OperationStatus,
 )
 from elasticep.run.groups import GroupBook
 from elasticep.run.metrics import Metrics
@@ -21,7 +19,6 @@ NOON = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 OLD = IncarnationStatus(id="old", serial=1, template_hash="one")
 NEW = IncarnationStatus(id="new", serial=2, template_hash="two")
 MOVE = MoveStatus(kind=MoveKind.ROLL_OUT, successor=NEW, after=1, started_at=NOON, deadline=NOON)
-GROWTH = OperationStatus(from_=4, to=6, phase="Recorded", started_at=NOON, deadline=NOON)
 
 
 class Dashboard:
@@ -55,25 +52,6 @@ def test_a_move_is_measured_when_it_ends(serves: IncarnationStatus, outcome: str
     labels = {"kind": "RollOut", "outcome": outcome}
     assert dashboard.number("elasticep_move_seconds_count", **labels) == 1
     assert dashboard.number("elasticep_move_seconds_sum", **labels) == 30
-
-
-@pytest.mark.parametrize(
-    ("operation", "effective", "direction", "outcome"),
-    [
-        (GROWTH, 6, "up", "success"),
-        (GROWTH, 4, "up", "failure"),
-        (GROWTH.model_copy(update={"kind": "Shrink", "from_": 6, "to": 4}), 4, "down", "success"),
-    ],
-)
-def test_a_change_of_size_is_measured_when_it_ends(
-    operation: OperationStatus, effective: int, direction: str, outcome: str
-) -> None:
-    dashboard = Dashboard()
-    dashboard.see(operation=operation)
-    dashboard.see(ep_size=EPSizeStatus(effective=effective))
-
-    labels = {"direction": direction, "outcome": outcome}
-    assert dashboard.number("elasticep_scale_seconds_count", **labels) == 1
 
 
 def test_each_failure_counts_once_however_often_it_is_seen() -> None:
