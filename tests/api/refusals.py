@@ -100,7 +100,24 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"spec__rdma__resource": "rdma/SET-ME"}, "spec.rdma.resource", "this is a placeholder"),
     ({"spec__rdma__resource": "rdma"}, "spec.rdma.resource", "DOMAIN/NAME"),
     ({"spec__rdma__resource": "nvidia.com/gpu"}, "spec.rdma.resource", "not an RDMA resource"),
+    # placement
+    ({"spec__placement__within": "SET-ME"}, "spec.placement.within", "this is a placeholder"),
+    ({"spec__placement__within": "a b"}, "spec.placement.within", "NAME or DOMAIN/NAME"),
+    ({"spec__placement": {"required": True}}, "spec.placement.within", "Required value"),
+    (
+        {
+            "spec__placement": {"within": "kubernetes.io/hostname", "required": True},
+            "spec__template__spec__hostNetwork": True,
+        },
+        "spec.placement",
+        "choose a domain of several nodes",
+    ),
     # labels and annotations
+    (
+        {LABELS: {"kueue.x-k8s.io/pod-group-name": "x"}},
+        "spec.template.metadata.labels",
+        "kueue.x-k8s.io/queue-name admits each pod as it comes",
+    ),
     ({LABELS: {"elasticep.dev/role": "leader"}}, "spec.template.metadata.labels", "the operator"),
     ({LABELS: {"app.kubernetes.io/name": "x"}}, "spec.template.metadata.labels", "operator sets"),
     ({LABELS: {"app.kubernetes.io/instance": "x"}}, "spec.template.metadata.labels", "Argo CD"),
@@ -202,6 +219,12 @@ TAKEN: list[dict[str, Any]] = [
     {"spec__engine__image": "localhost:5000/a/b", "spec__engine__version": "0.5.21"},
     {"spec__engine__args": ["--mem-fraction-static", "0.85", "--served-model-name=$(NAME)"]},
     {"spec__engine__port": 20007},
+    {"spec__placement": {"within": "example.com/rail"}},
+    {"spec__placement": {"within": "kubernetes.io/hostname", "required": True}},
+    {
+        "spec__placement": {"within": "rack", "required": True},
+        "spec__template__spec__hostNetwork": True,
+    },
     {LABELS: {"kueue.x-k8s.io/queue-name": "gpus", "team": ""}},
     {ENGINE_CONTAINER + "resources__limits": {"cpu": 8, "memory": "80Gi", "x.com/y": "1e3"}},
     {ENGINE_CONTAINER + "env": [{"name": "NCCL_DEBUG", "value": "INFO"}]},

@@ -31,9 +31,13 @@ SPEC_PATHS = [
     ("spec", "engine", "port"),
     ("spec", "engine", "distInitPort"),
     ("spec", "engine", "version"),
+    ("spec", "placement"),
+    ("spec", "placement", "within"),
+    ("spec", "placement", "required"),
     ("spec", "template", "metadata", "labels"),
     ("spec", "template", "spec", "containers", "0", "resources"),
     ("spec", "template", "spec", "containers", "0", "env"),
+    ("spec", "template", "spec", "hostNetwork"),
     ("spec", "template", "spec", "nodeName"),
     ("spec", "template", "spec", "terminationGracePeriodSeconds"),
 ]

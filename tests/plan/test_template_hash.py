@@ -28,8 +28,17 @@ def test_the_hash_of_a_spec_is_the_same_in_every_release() -> None:
         {"paused": True},
         {"engine": {"image": "lmsysorg/sglang:v0.5.19", "startTimeoutSeconds": 60}},
         {"engine": {"image": "lmsysorg/sglang:v0.5.19", "port": 30000}},
+        {"networkPolicy": {"enabled": False}},
+        {"disruptionBudget": {"enabled": True}},
     ],
-    ids=["replicas", "paused", "a time that only the operator reads", "a default written out"],
+    ids=[
+        "replicas",
+        "paused",
+        "a time that only the operator reads",
+        "a default written out",
+        "network policy",
+        "disruption budget",
+    ],
 )
 def test_what_shapes_no_pod_leaves_the_hash_alone(change: dict[str, Any]) -> None:
     assert template_hash(world.spec(**change)) == template_hash(world.spec())
@@ -46,6 +55,7 @@ def test_what_shapes_no_pod_leaves_the_hash_alone(change: dict[str, Any]) -> Non
         {"maxEPSize": 10},
         {"rdma": {"resource": "rdma/ib"}},
         {"template": {"spec": {"nodeSelector": {"pool": "a"}}}},
+        {"placement": {"within": "example.com/rail"}},
     ],
 )
 def test_what_shapes_a_pod_changes_the_hash(change: dict[str, Any]) -> None:

@@ -4,14 +4,12 @@ from elasticep.api.fields import ApiModel
 from elasticep.api.pod_template import PodTemplate, TemplateMetadata, TemplatePodSpec
 from elasticep.api.spec import (
     Backoff,
-    DisruptionBudget,
     Engine,
     GroupSpec,
     Joiner,
     Leader,
     ModelSource,
     MoveStrategy,
-    NetworkPolicy,
     Rdma,
     Recovery,
     Rollout,
@@ -35,6 +33,7 @@ from elasticep.api.status import (
     RetiringStatus,
     ScaleDownStatus,
 )
+from elasticep.api.surroundings import DisruptionBudget, NetworkPolicy, Placement
 
 __all__ = [
     "ApiModel",
@@ -58,6 +57,7 @@ __all__ = [
     "MoveStrategy",
     "NetworkPolicy",
     "OperationStatus",
+    "Placement",
     "PodTemplate",
     "Rdma",
     "Recovery",

@@ -182,7 +182,7 @@ class TemplatePodSpec(OpenModel):
     """Security settings of the pods."""
 
     host_network: bool | None = None
-    """Whether the pods use their node's network; each group on a node then needs own ports."""
+    """Whether the pods use their node's network; no two such pods then share a node."""
 
     dns_policy: Word | None = None
     """How names are resolved; ClusterFirstWithHostNet with hostNetwork."""
@@ -212,7 +212,9 @@ class TemplateMetadata(ApiModel):
     labels: Annotated[dict[str, Annotated[str, Field(max_length=63)]], Field(max_length=64)] = (
         Field(default_factory=dict)
     )
-    """Labels for every pod of the group, such as a queue's name."""
+    """Labels for every pod of the group, such as a queue's name. Those of the group itself are on
+    no pod.
+    """
 
     annotations: Annotated[
         dict[str, Annotated[str, Field(max_length=8192)]], Field(max_length=64)

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from elasticep.api.fields import LIST_ATOMIC, LIST_SET, ApiModel
 from elasticep.api.pod_template import PodTemplate
+from elasticep.api.surroundings import DisruptionBudget, NetworkPolicy, Placement
 
 MAX_RANKS = 64
 """Ranks, hence GPUs, of one pod; no node has more."""
@@ -201,24 +202,6 @@ class Rollout(ApiModel):
     """
 
 
-class NetworkPolicy(ApiModel):
-    """Who may connect to the group's pods."""
-
-    enabled: bool = True
-    """Whether the group gets a NetworkPolicy: every port between its own pods, the engine's HTTP
-    port from everywhere, nothing else. The ports between the ranks carry unauthenticated code.
-    """
-
-
-class DisruptionBudget(ApiModel):
-    """Whether a drain of a node may evict the group's pods."""
-
-    enabled: bool = False
-    """Whether the group gets a PodDisruptionBudget that lets no pod of it be evicted: losing one
-    means starting the whole group again.
-    """
-
-
 class GroupSpec(ApiModel):
     """What the user wants."""
 
@@ -243,6 +226,9 @@ class GroupSpec(ApiModel):
     rdma: Rdma | None = None
     """The RDMA devices of every pod."""
 
+    placement: Placement | None = None
+    """Where joiners run, seen from their leader; anywhere when not set."""
+
     template: PodTemplate = PodTemplate()
     """A pod template that is merged under what the operator sets: node selectors, tolerations,
     volumes, environment, sidecars.
@@ -265,6 +251,11 @@ class GroupSpec(ApiModel):
 
     paused: bool = False
     """Whether the operator leaves everything as it is."""
+
+    @property
+    def host_network(self) -> bool:
+        """Whether the pods use their node's network, and so share its ports."""
+        return bool(self.template.spec.get("hostNetwork"))
 
     def ep_size(self, replicas: int | None = None) -> int:
         """The EP size, in ranks, of ``replicas`` pods; of the wanted ones when not given."""

@@ -6,8 +6,10 @@ from typing import Any
 
 from elasticep.api import names
 from elasticep.api.models import GroupSpec
+from elasticep.engine import ports
 from elasticep.engine.arguments import Launch, joiner_arguments, leader_arguments
 from elasticep.engine.contract import Contract, contract_for, version_from_image
+from elasticep.plan import placement
 from elasticep.plan.template_hash import template_hash
 from elasticep.plan.template_merge import merge_pod
 
@@ -73,6 +75,7 @@ def leader_pod(blueprint: Blueprint, *, incarnation: str, serial: int) -> dict[s
         annotations={names.ANNOTATION_SERIAL: str(serial)},
         ranks=blueprint.spec.leader.ranks,
         arguments=arguments,
+        affinity=placement.leader_affinity(blueprint.spec),
         grace_seconds=_LEADER_GRACE_SECONDS,
     )
 
@@ -110,6 +113,9 @@ def joiner_pod(
         },
         ranks=blueprint.spec.joiner.ranks,
         arguments=arguments,
+        affinity=placement.joiner_affinity(
+            blueprint.spec, group=blueprint.group, incarnation=incarnation
+        ),
         grace_seconds=_JOINER_GRACE_SECONDS,
     )
 
@@ -122,6 +128,7 @@ def _pod(
     annotations: Mapping[str, str],
     ranks: int,
     arguments: tuple[str, ...],
+    affinity: Mapping[str, Any],
     grace_seconds: int,
 ) -> dict[str, Any]:
     owned: dict[str, Any] = {
@@ -148,10 +155,26 @@ def _pod(
         owned["spec"]["volumes"] = [{"name": names.SHM_VOLUME, "emptyDir": {"medium": "Memory"}}]
         mount = {"name": names.SHM_VOLUME, "mountPath": names.SHM_PATH}
         owned["spec"]["containers"][0]["volumeMounts"] = [mount]
-    if blueprint.spec.template.spec.get("hostNetwork"):
-        # Without this a pod on the host's network cannot resolve Services.
-        owned["spec"]["dnsPolicy"] = "ClusterFirstWithHostNet"
+    if affinity:
+        owned["spec"]["affinity"] = affinity
+    if blueprint.spec.host_network:
+        _use_host_network(owned, blueprint)
     return merge_pod(user=blueprint.spec.template, owned=owned)
+
+
+def _use_host_network(owned: dict[str, Any], blueprint: Blueprint) -> None:
+    """What differs when the pod's ports are its node's."""
+    labels, engine = owned["metadata"]["labels"], blueprint.spec.engine
+    labels[names.LABEL_HOST_NETWORK] = "true"
+    # Without this a pod on the host's network cannot resolve Services.
+    owned["spec"]["dnsPolicy"] = "ClusterFirstWithHostNet"
+    bound = ports.joiner_ports(engine.port)
+    if labels[names.LABEL_ROLE] == names.LEADER:
+        bound = ports.leader_ports(engine.port, engine.dist_init_port)
+    # Declared, they are host ports, which the scheduler gives to one pod of a node only.
+    owned["spec"]["containers"][0]["ports"] += [
+        {"containerPort": port} for port in bound if port != engine.port
+    ]
 
 
 def _user_mounts_shm(blueprint: Blueprint) -> bool:

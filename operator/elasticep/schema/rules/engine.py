@@ -1,5 +1,6 @@
 """Rules about the engine: its image, its command line, its ports, its key."""
 
+from elasticep.engine import ports
 from elasticep.engine.contract import (
     KNOWN_VERSIONS,
     MINIMUM_LEADER_RANKS,
@@ -14,6 +15,8 @@ _IMAGE = (
 )
 _KNOWN = ", ".join(KNOWN_VERSIONS)
 _OBJECT_NAME = r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
+_LAST = f"self.distInitPort + {ports.LAST_RENDEZVOUS}"
+_HANDSHAKE = f"self.distInitPort + {ports.HANDSHAKE}"
 _DATA_KEY = r"^[-._A-Za-z0-9]+$"
 
 
@@ -21,15 +24,14 @@ def _port_is_free(port: str, *, field: str, other: str) -> Rule:
     return Rule(
         at="spec.engine",
         field=field,
-        holds=f"({port} < self.distInitPort || {port} > self.distInitPort + 6)"
-        f" && {port} != self.distInitPort + 13",
+        holds=f"({port} < self.distInitPort || {port} > {_LAST}) && {port} != {_HANDSHAKE}",
         message_expression=formatted(
             f"{other} %d is one of the rendezvous ports %d to %d and %d: move port or distInitPort"
             " away from the other",
             port,
             "self.distInitPort",
-            "self.distInitPort + 6",
-            "self.distInitPort + 13",
+            _LAST,
+            _HANDSHAKE,
         ),
     )
 
@@ -87,5 +89,9 @@ ENGINE = (
         " as python3 -m sglang.launch_server",
     ),
     _port_is_free("self.port", field=".port", other="port"),
-    _port_is_free("self.port + 233", field=".port", other="the engine also uses port + 233, and"),
+    _port_is_free(
+        f"self.port + {ports.BESIDE_HTTP}",
+        field=".port",
+        other=f"the engine also uses port + {ports.BESIDE_HTTP}, and",
+    ),
 )

@@ -6,8 +6,12 @@ from elasticep.schema.rules.rule import Reason, Rule, literal
 _LABELS = "spec.template.metadata.labels"
 _ANNOTATIONS = "spec.template.metadata.annotations"
 
-_KEY = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
+KEY = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
+"""How the key of a label or an annotation is written."""
+
 _LABEL_VALUE = r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"
+
+_KUEUE_POD_GROUP = "kueue.x-k8s.io/pod-group-name"
 
 _COMMON_LABELS = tuple(
     key for key in names.common_labels("", version="") if not key.startswith(f"{names.API_GROUP}/")
@@ -33,7 +37,7 @@ def _key_rules(at: str) -> tuple[Rule, ...]:
         ),
         Rule(
             at=at,
-            holds=f"self.all(key, key.matches({literal(_KEY)}))",
+            holds=f"self.all(key, key.matches({literal(KEY)}))",
             message="a key is written NAME or DOMAIN/NAME, of letters, digits, '-', '_' and '.'",
         ),
     )
@@ -52,6 +56,14 @@ METADATA = (
         at=_LABELS,
         holds="self.all(key, !key.startsWith('kubernetes.io/') && !key.startsWith('k8s.io/'))",
         message="keys under kubernetes.io/ and k8s.io/ are Kubernetes' own: use a domain of yours",
+        reason=Reason.FORBIDDEN,
+    ),
+    Rule(
+        at=_LABELS,
+        holds=f"!({literal(_KUEUE_POD_GROUP)} in self)",
+        message="a joiner is made when its leader serves, so Kueue would wait for the whole pod"
+        f" group for ever: remove {_KUEUE_POD_GROUP}; kueue.x-k8s.io/queue-name admits each pod as"
+        " it comes",
         reason=Reason.FORBIDDEN,
     ),
     Rule(
