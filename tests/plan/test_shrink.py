@@ -180,6 +180,25 @@ def test_native_falls_back_when_the_engine_refuses_and_says_so() -> None:
     assert "not reliable" in planned.status.move.message
 
 
+def test_native_that_is_refused_and_may_not_fall_back_asks_no_more() -> None:
+    spec = small(strategy="Native", fallback="Disabled")
+    state = replace(wanting(spec), engine=able(8))
+    refusal = Refusal(
+        subject="EP size 4", reason="ScaleRejected", message="not reliable", by_engine=True
+    )
+    refused = plan(replace(moves.told(state), refusals=(refusal,)))
+
+    kept = moves.told(states.later(state, refused, seconds=1))
+    planned = plan(kept)
+
+    assert planned.actions == ()
+    assert planned.status == kept.group.status
+    assert states.condition(planned.status, "ScaleLimited") == ("True", "ScaleDownDisabled")
+    assert states.condition(planned.status, "ScalingDown")[0] == "False"
+    limited = next(c for c in planned.status.conditions if c.type == "ScaleLimited")
+    assert "not reliable" in limited.message
+
+
 def test_a_retired_joiner_is_not_taken_for_the_next_one() -> None:
     asked = moves.told(moves.told(replace(wanting(small(2, strategy="Native")), engine=able(8))))
     shrunk = replace(

@@ -77,7 +77,7 @@ def scale_down(view: View, engine: EngineState) -> Decision | None:
     left = wanted.since + stable - view.snapshot.now
     strategy = shrink_strategy(view, engine)
     if strategy is ShrinkStrategy.DISABLED:
-        return _keep_size(view, engine)
+        return _keep_size(view, engine, wanted.refusal)
     if left > timedelta():
         reason = Reason(
             word=Progress.STABILIZING,
@@ -111,11 +111,11 @@ def _move(view: View, kind: MoveKind, strategy: MoveStrategy, message: str) -> D
     return begin_restart(view, kind, message)
 
 
-def _keep_size(view: View, engine: EngineState) -> Decision:
+def _keep_size(view: View, engine: EngineState, refusal: str) -> Decision:
+    why = f"; {refusal}" if refusal else ""
     reason = Reason(
         word=Blocked.SCALE_DOWN_DISABLED,
         message=f"the group serves with EP size {engine.effective} and keeps it, as "
-        f"spec.scaleDown says; {view.desired} is asked for",
+        f"spec.scaleDown says; {view.desired} is asked for{why}",
     )
-    memory = view.remember(scale_down=None).memory
-    return Decision(reason=reason, memory=memory, limit=reason, resting=True)
+    return Decision(reason=reason, memory=view.memory, limit=reason, resting=True)

@@ -157,7 +157,7 @@ def _scaling_down(decision: Decision) -> Verdict:
         return Verdict(status=ConditionStatus.TRUE, reason=reason)
     if decision.draining is not None and _ends(memory, MoveKind.SCALE_DOWN):
         return Verdict(status=ConditionStatus.TRUE, reason=decision.draining)
-    if memory.scale_down is not None:
+    if memory.scale_down is not None and not decision.resting:
         return Verdict(status=ConditionStatus.TRUE, reason=decision.reason)
     reason = Reason(word=Settled.NOT_SCALING_DOWN, message="no ranks are being removed")
     return Verdict(status=ConditionStatus.FALSE, reason=reason)
