@@ -27,6 +27,14 @@ from elasticep.api.models import (
 from elasticep.api.reading import read_spec, read_status
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
+JOINER = JoinerStatus(
+    pod="deepseek-joiner-4-bcdfgh",
+    uid="7a2d",
+    offset=4,
+    ranks=2,
+    state=JoinerState.JOINED,
+    restarts=1,
+)
 GROWTH = OperationStatus(
     from_=6, to=8, phase="Joining", started_at=NOW, deadline=NOW, message="waits for a joiner"
 )
@@ -51,29 +59,30 @@ FULL_STATUS = GroupStatus(
     incarnation=IncarnationStatus(
         id="bcdfgh", serial=2, leader_uid="6f1c", template_hash="hgfdcb", started_at=NOW
     ),
-    joiners=(
-        JoinerStatus(
-            pod="deepseek-joiner-4-bcdfgh",
-            uid="7a2d",
-            offset=4,
-            ranks=2,
-            state=JoinerState.JOINED,
-            restarts=1,
-        ),
-    ),
+    joiners=(JOINER,),
     operation=GROWTH,
     move=MoveStatus(
         kind=MoveKind.ROLL_OUT,
         successor=IncarnationStatus(
             id="dfghjk", serial=3, leader_uid="7a2c", template_hash="kjhgfd", started_at=NOW
         ),
+        after=2,
+        joiners=(JOINER,),
         operation=GROWTH,
         started_at=NOW,
         deadline=NOW,
         message="the template changed",
     ),
     retiring=(
-        RetiringStatus(id="bbbccc", since=NOW, deadline=NOW, message="the template changed"),
+        RetiringStatus(
+            id="bbbccc",
+            serial=1,
+            kind=MoveKind.ROLL_OUT,
+            ends_first=True,
+            since=NOW,
+            deadline=NOW,
+            message="the template changed",
+        ),
     ),
     scale_down=ScaleDownStatus(ep_size=4, since=NOW, refusal="it cannot shrink"),
     failures=FailureStatus(
