@@ -153,6 +153,13 @@ class ApiServer:
             pod.gone_by = self.now + pod.grace
             self.touch()
 
+    def label(self, pod: SimPod, *, serving: bool) -> None:
+        """Put a leader into the Service, or take it out."""
+        if pod.serving != serving:
+            pod.serving = serving
+            pod.traffic_left_at = None if serving else self.now
+            self.touch()
+
     def remove(self, pod: SimPod) -> None:
         """The pod is gone, and what ran in it."""
         pod.end_process()

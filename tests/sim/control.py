@@ -67,7 +67,15 @@ class Client:
             pending=mirror.pending,
             phase=str(mirror.phase),
             last_error=mirror.last_error or "",
+            safe_to_terminate=process.safe_ranks,
         )
+
+    def load(self, trouble: Trouble) -> int | None:
+        """How many requests it has not answered, when it tells; that takes no key."""
+        process = self._process()
+        if process is None or trouble is not Trouble.NONE or self.nodes.loads_unknown:
+            return None
+        return process.requests.unanswered(self.nodes.api.now)
 
     def complete(self, trouble: Trouble) -> Completion:
         """The answer to a one-token request."""

@@ -1,19 +1,18 @@
-"""Engine processes: a leader's life, around the simulated engine's state machine, and joiners."""
+"""A leader's process: one life of it, around the simulated engine's state machine."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from enum import Enum, auto
 
+from tests.sim.requests import Requests
+
+from simengine.faults import NativeShrink
 from simengine.scale_protocol import Admission, Answer, Happened, Shape
 from simengine.state_machine import ElasticGroup
 
 LEADER_LOADS = timedelta(seconds=20)
-JOINER_LOADS = timedelta(seconds=5)
-JOINER_PATIENCE = timedelta(seconds=60)
-"""How long a registered joiner waits to be admitted; 300 s in reality."""
 
 BREAKS_LEADER = "--break-leader"
 BREAKS_JOINER = "--break-joiner"
@@ -27,8 +26,18 @@ REFUSES_ARGUMENTS = (
     "AssertionError: Elastic EP requires prefill and decode CUDA graphs to be disabled"
 )
 IS_TIRED = "RuntimeError: something nobody has seen before"
-LEADER_LEFT = "torch.distributed.DistNetworkError: Failed to recv, got 0 bytes."
-NOT_ADMITTED = "torch.distributed.DistStoreError: wait timeout after 60000ms"
+
+
+NEVER = 1e9
+SHRINKING = (
+    NativeShrink(do="native_shrink"),
+    NativeShrink(do="native_shrink", safe_after_seconds=20),
+    NativeShrink(do="native_shrink", safe_after_seconds=NEVER),
+    NativeShrink(do="native_shrink", refused=True),
+    NativeShrink(do="native_shrink", shown=False),
+)
+"""Engines that give ranks back: at once, later, and without ever saying that they may end; one
+that refuses all the same, and one that would but does not say so."""
 
 
 @dataclass(frozen=True)
@@ -53,28 +62,39 @@ class LeaderProcess:
     listening: bool = False
     hung: bool = False
     """It answers nobody any more, and nothing but its end will change that."""
+    limps: bool = False
+    """With ranks lost it serves on with the others."""
     admission: Admission | None = None
     """The ranks that meet at the barrier; every forward pass waits meanwhile."""
     asked_by_others: bool = False
     failures: int = 0
     """Operations that the engine gave up, and ranks that it has found to be lost."""
+    requests: Requests = field(default_factory=Requests)
+    parted_at: datetime | None = None
+    """Since when the ranks that it has given back last are parting."""
 
     @classmethod
     def start(
-        cls, arguments: Sequence[str], *, address: str, admin_key: int, now: datetime
+        cls,
+        arguments: Sequence[str],
+        *,
+        address: str,
+        admin_key: int,
+        now: datetime,
+        shrinks: NativeShrink | None,
     ) -> LeaderProcess:
         """A leader as its command line says."""
         shape = Shape(
-            launch_size=int(_value(arguments, "--tp-size")),
-            max_size=int(_value(arguments, "--max-ep-size")),
-            scale_timeout=float(_value(arguments, "--elastic-ep-scale-timeout")),
+            launch_size=int(value_of(arguments, "--tp-size")),
+            max_size=int(value_of(arguments, "--max-ep-size")),
+            scale_timeout=float(value_of(arguments, "--elastic-ep-scale-timeout")),
         )
         return cls(
             address=address,
             admin_key=admin_key,
             started_at=now,
-            group=ElasticGroup(shape),
-            fate=_fate(arguments, breaks=BREAKS_LEADER, tires=TIRES_LEADER),
+            group=ElasticGroup(shape, native_shrink=shrinks),
+            fate=fate(arguments, breaks=BREAKS_LEADER, tires=TIRES_LEADER),
         )
 
     def advance(self, now: datetime) -> str | Death | None:
@@ -84,13 +104,33 @@ class LeaderProcess:
         if not self.listening and now >= self.started_at + LEADER_LOADS:
             self.listening = True
             return "has loaded and listens"
-        return None
+        return self._release(now)
+
+    def _release(self, now: datetime) -> str | None:
+        shrinks, retirement = self.group.native_shrink, self.group.retirement
+        if shrinks is None or self.parted_at is None or not retirement.parting:
+            return None
+        if now < self.parted_at + timedelta(seconds=shrinks.safe_after_seconds):
+            return None
+        return f"needs the ranks {list(retirement.release())} no more"
+
+    @property
+    def safe_ranks(self) -> frozenset[int] | None:
+        """The ranks that it says may end; nothing when it does not say."""
+        shrinks = self.group.native_shrink
+        shown = shrinks is not None and shrinks.shown
+        return frozenset(self.group.retirement.safe) if shown else None
 
     @property
     def healthy(self) -> bool:
         """What ``/health`` finds: it generates a token."""
         works = self.listening and not self.hung
-        return works and self.admission is None and not self.group.lost
+        return works and self.admission is None and (self.limps or not self.group.lost)
+
+    @property
+    def whole(self) -> bool:
+        """Whether it serves, with every rank that it counts."""
+        return self.healthy and not self.group.lost
 
     def request_scale(self, target: int, now: datetime) -> Answer:
         """The answer to a scale request."""
@@ -100,12 +140,15 @@ class LeaderProcess:
         """Whether a one-token request is served; it moves the engine on by one step."""
         if self.admission is not None or self.hung:
             return False
-        step = self.group.forward_pass(now=now.timestamp())
+        busy = self.requests.busy_ranks(now)
+        step = self.group.forward_pass(now=now.timestamp(), busy_ranks=busy)
         if isinstance(step, Admission):
             self.admission = step
             return False
+        if isinstance(step, Happened) and self.group.retirement.parting:
+            self.parted_at = now
         self.failures += isinstance(step, Happened) and step.error
-        return not self.group.lost
+        return self.limps or not self.group.lost
 
     def pass_barrier(self) -> str:
         """The admitted ranks are through, or gone: the engine serves with them either way."""
@@ -116,103 +159,13 @@ class LeaderProcess:
         return happened.message
 
 
-class Stage(Enum):
-    """How far a joiner's process has come."""
-
-    DIALLING = auto()
-    LOADING = auto()
-    REGISTERED = auto()
-    SERVING = auto()
-
-
-@dataclass(eq=False, kw_only=True)
-class JoinerProcess:
-    """One life of a joiner's container."""
-
-    leader_address: str
-    ranks: range
-    started_at: datetime
-    fate: Death | None
-    alive: bool = True
-    stage: Stage = Stage.DIALLING
-    since: datetime = field(init=False)
-    leader: LeaderProcess | None = None
-
-    def __post_init__(self) -> None:
-        """The first stage begins with the process."""
-        self.since = self.started_at
-
-    @classmethod
-    def start(cls, arguments: Sequence[str], *, now: datetime) -> JoinerProcess:
-        """A joiner as its command line says."""
-        offset = int(_value(arguments, "--elastic-ep-join-rank-offset"))
-        return cls(
-            leader_address=_value(arguments, "--dist-init-addr").rpartition(":")[0],
-            ranks=range(offset, offset + int(_value(arguments, "--tp-size"))),
-            started_at=now,
-            fate=_fate(arguments, breaks=BREAKS_JOINER, tires=TIRES_JOINER),
-        )
-
-    @property
-    def admitted(self) -> bool:
-        """Whether the leader serves with these ranks."""
-        return (
-            self.leader is not None
-            and self.leader.group.effective >= self.ranks.stop
-            and self.leader.group.alive.issuperset(self.ranks)
-        )
-
-    def advance(self, now: datetime, *, found: LeaderProcess | None) -> str | Death | None:
-        """One step of joining; ``found`` is who answers at the leader's address."""
-        if self.fate is not None:
-            return self.fate
-        match self.stage:
-            case Stage.DIALLING if found is not None:
-                self.leader = found
-                return self._enter(Stage.LOADING, now)
-            case Stage.LOADING | Stage.REGISTERED if not self.leader_lives:
-                return Death(1, LEADER_LEFT)
-            case Stage.SERVING if not self.leader_lives:
-                return Death(1, LEADER_LEFT)
-            case Stage.LOADING if now >= self.since + JOINER_LOADS:
-                self._register()
-                return self._enter(Stage.REGISTERED, now)
-            case Stage.REGISTERED if self.admitted:
-                return self._enter(Stage.SERVING, now)
-            case Stage.REGISTERED if now > self.since + JOINER_PATIENCE and not self._at_barrier:
-                return Death(1, NOT_ADMITTED)
-        return None
-
-    def _register(self) -> None:
-        assert self.leader is not None
-        self.leader.group.register(offset=self.ranks.start, target=self.ranks.stop)
-        self.leader.group.ranks_ready(self.ranks)
-
-    def _enter(self, stage: Stage, now: datetime) -> str:
-        self.stage, self.since = stage, now
-        return f"is {stage.name.lower()} for ranks {self.ranks.start} to {self.ranks.stop - 1}"
-
-    @property
-    def leader_lives(self) -> bool:
-        """Whether the life of the leader that it dialled goes on."""
-        return self.leader is not None and self.leader.alive
-
-    @property
-    def _at_barrier(self) -> bool:
-        return self.leader is not None and self.leader.admission is not None
-
-    def end(self) -> None:
-        """The process is gone, and its ranks with it."""
-        self.alive = False
-        if self.leader is not None:
-            self.leader.group.ranks_gone(self.ranks)
-
-
-def _fate(arguments: Sequence[str], *, breaks: str, tires: str) -> Death | None:
+def fate(arguments: Sequence[str], *, breaks: str, tires: str) -> Death | None:
+    """How a process with this command line ends as soon as it has started, if it does."""
     if breaks in arguments:
         return Death(1, REFUSES_ARGUMENTS)
     return Death(1, IS_TIRED) if tires in arguments else None
 
 
-def _value(arguments: Sequence[str], flag: str) -> str:
+def value_of(arguments: Sequence[str], flag: str) -> str:
+    """What stands behind a flag."""
     return arguments[arguments.index(flag) + 1]

@@ -7,21 +7,20 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from tests.sim.api_server import ApiServer
-from tests.sim.engines import (
-    JOINER_LOADS,
-    JOINER_PATIENCE,
-    LEADER_LOADS,
-    Death,
-    JoinerProcess,
-    LeaderProcess,
-    Stage,
-)
+from tests.sim.engines import LEADER_LOADS, Death, LeaderProcess
+from tests.sim.joining import JOINER_LOADS, JOINER_PATIENCE, JoinerProcess, Stage
 from tests.sim.pods import SimPod
 
 from elasticep.api import names
+from simengine.faults import NativeShrink
 
 NODE_EVICTS_AFTER = timedelta(minutes=5)
 FULL = "0/3 nodes are available: 3 Insufficient nvidia.com/gpu."
+PLENTY = 64
+"""GPUs for more pods than a story has."""
+
+LEARNS_WITHIN = timedelta(seconds=5)
+"""How long a node may go on to send requests to a leader that gets no more traffic."""
 
 
 @dataclass(eq=False, kw_only=True)
@@ -29,11 +28,17 @@ class Nodes:
     """All that runs pods."""
 
     api: ApiServer
-    full: bool = False
+    gpus: int = PLENTY
     image_missing: bool = False
     leader_unreachable: bool = False
     completions_lost: bool = False
     """The leader generates tokens, and none of them reaches the operator."""
+    loads_unknown: bool = False
+    """No engine tells how many requests it has."""
+    shrinks: NativeShrink | None = None
+    """How engines that start from now on give ranks back, if they can."""
+    limp: bool = False
+    """Whether engines that start from now on serve with the ranks that they have left."""
     exits: int = 0
     """How many containers have ended by themselves."""
     lives: list[LeaderProcess] = field(default_factory=list)
@@ -58,6 +63,14 @@ class Nodes:
     def leaders(self) -> list[LeaderProcess]:
         """Every leader's process that lives and can be reached."""
         return [pod.leader for pod in self.pods() if pod.leader and pod.lost_at is None]
+
+    def endpoints(self) -> Iterator[LeaderProcess]:
+        """The engines to which the Service sends a request, at one node or another."""
+        for pod in self.pods():
+            left = pod.traffic_left_at
+            late = left is not None and self.api.now < left + LEARNS_WITHIN
+            if pod.leader and pod.ready and not pod.terminating and (pod.serving or late):
+                yield pod.leader
 
     def step(self, pod: SimPod) -> str | None:
         """What the pod does next, if it can do anything now."""
@@ -91,11 +104,16 @@ class Nodes:
         # A joiner installs no handler for SIGTERM: it runs until it is killed.
         if pod.role == names.JOINER and pod.process and self.api.now < pod.gone_by:
             return None
+        # A leader answers first what it has been asked.
+        busy = pod.leader is not None and pod.leader.requests.unanswered(self.api.now) > 0
+        if busy and self.api.now < pod.gone_by:
+            return None
         self.api.remove(pod)
         return "is gone"
 
     def _schedule(self, pod: SimPod) -> str | None:
-        if self.full:
+        used = sum(other.gpus for other in self.pods() if other.node and not other.lost)
+        if used + pod.gpus > self.gpus:
             if pod.unschedulable:
                 return None
             pod.unschedulable = FULL
@@ -121,8 +139,13 @@ class Nodes:
     def _process(self, pod: SimPod, admin_key: int) -> LeaderProcess | JoinerProcess:
         if pod.role == names.LEADER:
             life = LeaderProcess.start(
-                pod.arguments, address=pod.ip, admin_key=admin_key, now=self.api.now
+                pod.arguments,
+                address=pod.ip,
+                admin_key=admin_key,
+                now=self.api.now,
+                shrinks=self.shrinks,
             )
+            life.limps = self.limp
             self.lives.append(life)
             return life
         return JoinerProcess.start(pod.arguments, now=self.api.now)
@@ -166,13 +189,22 @@ class Nodes:
             yield from (time for time in times if time is not None)
             if pod.lost_at is not None and not pod.terminating:
                 yield pod.lost_at + NODE_EVICTS_AFTER
-            if pod.leader is not None and not pod.leader.listening:
-                yield pod.leader.started_at + LEADER_LOADS
+            if pod.leader is not None:
+                yield from _alarms(pod.leader)
             if pod.joiner is not None:
                 yield from (
                     pod.joiner.since + wait + timedelta(seconds=1)
                     for wait in (JOINER_LOADS, JOINER_PATIENCE)
                 )
+
+
+def _alarms(leader: LeaderProcess) -> Iterator[datetime]:
+    if not leader.listening:
+        yield leader.started_at + LEADER_LOADS
+    if (answer := leader.requests.next_answer()) is not None:
+        yield answer
+    if leader.parted_at is not None and leader.group.native_shrink is not None:
+        yield leader.parted_at + timedelta(seconds=leader.group.native_shrink.safe_after_seconds)
 
 
 def _wait(pod: SimPod, reason: str, message: str) -> str | None:

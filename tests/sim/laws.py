@@ -8,8 +8,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tests.sim.api_server import ApiServer
-from tests.sim.decisions import comes_to_rest, judge_joiner, judge_joining, judge_request
+from tests.sim.decisions import (
+    comes_to_rest,
+    judge_joiner,
+    judge_joining,
+    judge_request,
+    operations,
+)
 from tests.sim.kubelet import Nodes
+from tests.sim.moving import Moving, retiring_of
 from tests.sim.pods import SimPod
 from tests.sim.wellformed import insist, judge_status
 
@@ -23,7 +30,12 @@ from elasticep.world.snapshot import Snapshot
 STABLE = timedelta(minutes=10)
 FIRST_DELAY = timedelta(seconds=10)
 LONGEST_DELAY = timedelta(minutes=10)
-OVERDUE = {"OperationOverdue", "LeaderStartOverdue", "LeaderSilent"}
+OVERDUE = {
+    "OperationOverdue",
+    "LeaderStartOverdue",
+    "LeaderSilent",
+    "ProgressDeadlineExceeded",
+}
 NEVER_BEGAN = "did not begin"
 """Failures for which nothing needs to have gone wrong but that nothing happened."""
 
@@ -51,6 +63,11 @@ class Laws:
     broken: bool = False
     serial: int = 0
     rows: dict[tuple[str, ...], Row] = field(default_factory=dict)
+    moving: Moving = field(init=False)
+
+    def __post_init__(self) -> None:
+        """The moves have laws of their own."""
+        self.moving = Moving(api=self.api)
 
     def watched(self, act: Callable[[], Any]) -> Any:
         """What ``act`` returns; that it has failed is remembered."""
@@ -75,20 +92,21 @@ class Laws:
         if not isinstance(spec, GroupSpec) or spec.paused:
             insist(not planned.actions, "nothing is done while paused, or not knowing what")
         judge_joining(snapshot, planned)
+        self.moving.thought(snapshot, planned)
         for action in planned.actions:
             if isinstance(action, RequestScale):
                 judge_request(action, snapshot, planned)
-        if snapshot.refusals:
-            insist(not planned.actions, "a refusal is explained before anything else is done")
-        else:
+        if not snapshot.refusals:
             comes_to_rest(snapshot, planned)
         return planned
 
-    def recorded(self, old: GroupStatus, new: GroupStatus) -> None:
+    def recorded(self, snapshot: Snapshot, new: GroupStatus) -> None:
         """A status was written."""
-        self.watched(lambda: self._recorded(old, new))
+        self.watched(lambda: self._recorded(snapshot, new))
 
-    def _recorded(self, old: GroupStatus, new: GroupStatus) -> None:
+    def _recorded(self, snapshot: Snapshot, new: GroupStatus) -> None:
+        old = snapshot.group.status
+        self.moving.recorded(snapshot, new)
         if new.incarnation is not None:
             serial = new.incarnation.serial
             insist(serial >= self.serial, f"incarnation {serial} comes after {self.serial}")
@@ -114,6 +132,7 @@ class Laws:
     def forgotten(self) -> None:
         """What was on record is lost: it may be counted again, from the beginning."""
         self.serial = 0
+        self.moving.asked.clear()
         self.faults += self.counted + 1
         self.rows.clear()
 
@@ -125,8 +144,7 @@ class Laws:
         labels = manifest["metadata"]["labels"]
         life = manifest["metadata"]["annotations"].get(names.ANNOTATION_LEADER_LIFE, "")
         if labels[names.LABEL_ROLE] == names.LEADER:
-            others = [pod.name for pod in live(self.api) if pod.role == names.LEADER]
-            insist(not others, f"no second leader is made beside {others}")
+            self.moving.may_create_leader(labels[names.LABEL_INCARNATION])
         else:
             judge_joiner(labels, life, snapshot)
         if manifest["metadata"]["name"] not in self.api.pods and not self.api.quota_spent:
@@ -147,25 +165,32 @@ class Laws:
         )
         row.made_at = now
 
-    def may_delete(self, pod: SimPod, snapshot: Snapshot) -> None:
+    def may_delete(self, pod: SimPod) -> None:
         """A pod is about to be deleted."""
-        self.watched(lambda: self._may_delete(pod, snapshot))
+        self.watched(lambda: self._may_delete(pod))
 
-    def _may_delete(self, pod: SimPod, snapshot: Snapshot) -> None:
-        incarnation = pod.manifest["metadata"]["labels"][names.LABEL_INCARNATION]
-        leader = next((p for p in live(self.api) if _leads(p, incarnation)), None)
-        if pod.joiner is not None and pod.joiner.admitted and pod.lost_at is None:
+    def _may_delete(self, pod: SimPod) -> None:
+        leader = next((p for p in live(self.api) if _leads(p, pod.incarnation)), None)
+        if pod.joiner is not None and pod.joiner.belongs and pod.lost_at is None:
             ends = leader is None or leader.dead or not pod.joiner.leader_lives
             insist(ends, f"no joined rank is deleted in a living incarnation: {pod.name}")
-        if pod is leader and pod.leader is not None and pod.serving and pod.ready:
-            spec = snapshot.group.spec
-            stopped = isinstance(spec, GroupSpec) and spec.replicas == 0
+        retiring = retiring_of(self.api.status, pod)
+        if retiring is not None:
+            self.moving.may_end(pod, retiring)
+        elif pod is leader and pod.leader is not None and pod.serving and pod.ready:
             whole = pod.leader.healthy and self._ranks_are_well(pod)
-            known = snapshot.group.status.incarnation
+            known = self.api.status.incarnation
             # Once it is on record that an incarnation ends, it ends, even if it has got well.
-            given_up = known is not None and known.serial > pod.seen().serial
-            unharmed = whole and not stopped and not given_up
-            insist(not unharmed, f"a group that serves is not ended: {pod.name}")
+            given_up = known is not None and known.serial > pod.serial
+            insist(not whole or given_up, f"a group that serves is not ended: {pod.name}")
+
+    def may_send(self, pod: SimPod) -> None:
+        """A leader is about to get traffic."""
+        self.watched(lambda: self.moving.may_send(pod))
+
+    def may_stop(self, pod: SimPod, snapshot: Snapshot) -> None:
+        """A leader is about to lose its traffic."""
+        self.watched(lambda: self.moving.may_stop(pod, snapshot))
 
     def _ranks_are_well(self, leader: SimPod) -> bool:
         joined = {p.offset for p in live(self.api) if p.joiner and p.joiner.admitted and not p.lost}
@@ -179,17 +204,19 @@ class Laws:
             for rank in p.joiner.ranks
         }
 
-    def may_request(self, address: str, target: int) -> None:
-        """The engine is about to be asked."""
-        self.watched(lambda: self._may_request(address, target))
+    def may_request(self, action: RequestScale, address: str) -> None:
+        """An engine is about to be asked."""
+        self.watched(lambda: self._may_request(action, address))
 
-    def _may_request(self, address: str, target: int) -> None:
-        operation = self.api.status.operation
-        on_record = operation is not None and operation.to == target
-        insist(on_record, "an operation is on record before the engine is asked for it")
+    def _may_request(self, action: RequestScale, address: str) -> None:
+        pod = next((p for p in self.api.pods.values() if p.uid == action.leader_uid), None)
+        operation = dict(operations(self.api.status)).get(pod.incarnation) if pod else None
+        on_record = operation is not None and operation.to == action.target
+        insist(on_record or pod is None, "an operation is on record before an engine is asked")
         process = self.nodes.leader_at(address)
         if process is not None and process.group.pending is not None:
-            insist(process.asked_by_others, f"{target} is not asked for while it is pending")
+            others = process.asked_by_others
+            insist(others, f"{action.target} is not asked for while it is pending")
 
 
 def live(api: ApiServer) -> list[SimPod]:
@@ -198,5 +225,4 @@ def live(api: ApiServer) -> list[SimPod]:
 
 
 def _leads(pod: SimPod, incarnation: str) -> bool:
-    labels = pod.manifest["metadata"]["labels"]
-    return pod.role == names.LEADER and labels[names.LABEL_INCARNATION] == incarnation
+    return pod.role == names.LEADER and pod.incarnation == incarnation

@@ -5,16 +5,16 @@ The order of reads and writes is that of ``elasticep.run.reconcile``, ``observe`
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from tests.sim.api_server import ApiServer
 from tests.sim.control import Client, Trouble
+from tests.sim.hearing import Ear
 from tests.sim.kubelet import Nodes
 from tests.sim.laws import Laws
 
-from elasticep.api.models import GroupSpec
 from elasticep.api.reasons import Progress
 from elasticep.apply.refusals import refused_by_api_server
 from elasticep.kube.port import (
@@ -32,10 +32,10 @@ from elasticep.plan.actions import (
     DeletePod,
     RequestScale,
     SendTraffic,
+    StopTraffic,
 )
 from elasticep.plan.decision import Plan
-from elasticep.plan.view import View
-from elasticep.world.engine import NOT_TRIED, Completion, EngineState, EngineUnknown
+from elasticep.world.engine import EngineUnknown
 from elasticep.world.snapshot import Group, Refusal, Snapshot
 
 Round = Generator[str, Trouble, timedelta | None]
@@ -116,49 +116,45 @@ class Operator:
             surroundings=self.api.read_surroundings(),
             admin_key_secret=self.api.read_admin_key(),
         )
-        client = self._client(snapshot)
-        if client is not None:
-            snapshot = yield from _ask(client, snapshot)
+        ear = Ear(nodes=self.nodes)
+        snapshot = yield from ear.hear(snapshot)
         planned = self.laws.think(snapshot)
-        group = yield from self._report(group, planned)
+        group = yield from self._report(snapshot, planned)
         for action in planned.actions:
             trouble = yield _said(action)
             self.effects += 1
-            refusal = self._carry_out(action, snapshot, client, trouble)
+            refusal = self._carry_out(action, snapshot, ear.engines, trouble)
             if refusal is not None:
                 self.laws.refused()
-                planned = self.laws.think(replace(snapshot, group=group, refusals=(refusal,)))
-                yield from self._report(group, planned)
+                snapshot = replace(snapshot, group=group, refusals=(refusal,))
+                planned = self.laws.think(snapshot)
+                yield from self._report(snapshot, planned)
                 break
         return planned.look_again
 
-    def _client(self, snapshot: Snapshot) -> Client | None:
-        if not isinstance(snapshot.group.spec, GroupSpec):
-            return None
-        view = View.of(snapshot, snapshot.group.spec)
-        secret = snapshot.admin_key_secret
-        if view.leader is None or view.life is None or secret is None:
-            return None
-        (key,) = secret.content["data"].values()
-        return Client(nodes=self.nodes, address=view.leader.ip, admin_key=key)
-
-    def _report(self, group: Group, planned: Plan) -> Generator[str, Trouble, Group]:
+    def _report(self, snapshot: Snapshot, planned: Plan) -> Generator[str, Trouble, Group]:
+        group = snapshot.group
         if planned.status == group.status:
             return group
         trouble = yield "writes the status: " + _summary(planned)
         _delivered(trouble)
         self.effects += 1
         version = self.api.write_status(planned.status, version=group.resource_version)
-        self.laws.recorded(group.status, self.api.status)
+        self.laws.recorded(snapshot, self.api.status)
         _answered(trouble)
         return replace(group, status=self.api.status, resource_version=version)
 
     def _carry_out(
-        self, action: Action, snapshot: Snapshot, client: Client | None, trouble: Trouble
+        self,
+        action: Action,
+        snapshot: Snapshot,
+        engines: Mapping[str, Client],
+        trouble: Trouble,
     ) -> Refusal | None:
         if isinstance(action, RequestScale):
-            assert client is not None
-            return self._request_scale(client, action.target, snapshot, trouble)
+            client = engines[action.leader_uid]
+            self.laws.may_request(action, client.address)
+            return client.request_scale(action.target, trouble)
         _delivered(trouble)
         try:
             self._write(action, snapshot)
@@ -178,13 +174,10 @@ class Operator:
             case DeletePod(name=name, uid=uid):
                 pod = self.api.pods.get(name)
                 if pod is not None and pod.uid == uid:
-                    self.laws.may_delete(pod, snapshot)
+                    self.laws.may_delete(pod)
                     self.api.delete_pod(pod)
-            case SendTraffic(pod=name, uid=uid):
-                pod = self.api.pods.get(name)
-                if pod is not None and pod.uid == uid and not pod.serving:
-                    pod.serving = True
-                    self.api.touch()
+            case SendTraffic() | StopTraffic():
+                self._label(action, snapshot)
             case ApplyObject(manifest=manifest):
                 self.api.apply(manifest)
             case DeleteObject(kind=kind, uid=uid):
@@ -192,24 +185,15 @@ class Operator:
             case CreateAdminKey():
                 self.api.create_admin_key()
 
-    def _request_scale(
-        self, client: Client, target: int, snapshot: Snapshot, trouble: Trouble
-    ) -> Refusal | None:
-        assert isinstance(snapshot.engine, EngineState)
-        self.laws.may_request(client.address, target)
-        return client.request_scale(target, trouble)
-
-
-def _ask(client: Client, snapshot: Snapshot) -> Generator[str, Trouble, Snapshot]:
-    """While an operation is on record the leader gets a request before it is asked."""
-    operation = snapshot.group.status.operation
-    if operation is not None:
-        client.complete((yield "has a token generated"))
-    state = client.state((yield "asks the engine"))
-    completion: Completion = NOT_TRIED
-    if isinstance(state, EngineState) and operation and state.effective == operation.to:
-        completion = client.complete((yield "has a token generated as proof"))
-    return replace(snapshot, engine=state, completion=completion)
+    def _label(self, action: SendTraffic | StopTraffic, snapshot: Snapshot) -> None:
+        pod = self.api.pods.get(action.pod)
+        if pod is None or pod.uid != action.uid:
+            return
+        if isinstance(action, SendTraffic):
+            self.laws.may_send(pod)
+        else:
+            self.laws.may_stop(pod, snapshot)
+        self.api.label(pod, serving=isinstance(action, SendTraffic))
 
 
 def _delivered(trouble: Trouble) -> None:
@@ -232,6 +216,8 @@ def _said(action: Action) -> str:
             return f"asks the engine for {target} ranks"
         case SendTraffic(pod=pod):
             return f"sends traffic to {pod}"
+        case StopTraffic(pod=pod):
+            return f"takes the traffic from {pod}"
         case _:
             return type(action).__name__
 
@@ -241,4 +227,7 @@ def _summary(planned: Plan) -> str:
     ready = next((c for c in planned.status.conditions if c.type == "Ready"), None)
     operation = planned.status.operation
     running = f", {operation.from_}→{operation.to} {operation.phase}" if operation else ""
-    return f"{ready.reason if ready else '-'} ({', '.join(true)}){running}"
+    move = planned.status.move
+    coming = f", {move.kind} to {move.successor.id}" if move else ""
+    ending = "".join(f", {each.id} ends ({each.kind})" for each in planned.status.retiring)
+    return f"{ready.reason if ready else '-'} ({', '.join(true)}){running}{coming}{ending}"

@@ -15,17 +15,32 @@ from hypothesis.stateful import (
     rule,
 )
 from tests.sim.control import Trouble
-from tests.sim.laws import live
+from tests.sim.engines import SHRINKING
+from tests.sim.kubelet import PLENTY
 from tests.sim.pods import SimPod
 from tests.sim.settling import settle
-from tests.sim.specs import GOOD_TEMPLATES, group_spec
+from tests.sim.specs import GOOD_TEMPLATES, Ways, group_spec
 from tests.sim.story import Story
-from tests.sim.wellformed import insist
 
-from elasticep.api import names
+from simengine.faults import NativeShrink
 
 WHICH = st.integers(0, 5)
 """Which pod is meant: counted from the oldest, beginning again when there are fewer."""
+
+ENGINES = st.sampled_from([None, None, *SHRINKING])
+"""How an engine gives ranks back: not at all, as it should, or in one of many bad ways."""
+
+GPUS = st.sampled_from([PLENTY, PLENTY, 14, 12, 10, 8, 6])
+
+WAYS = st.builds(
+    Ways,
+    shrink=st.sampled_from(["Surge", "Surge", "Restart", "Native", "Native", "Disabled"]),
+    fallback=st.sampled_from(["Surge", "Restart", "Disabled"]),
+    recovery=st.sampled_from(["Restart", "Surge"]),
+    rollout=st.sampled_from(["Surge", "Surge", "Restart"]),
+    drain=st.sampled_from([0, 30, 120]),
+    stabilization=st.sampled_from([0, 0, 30, 300]),
+)
 
 TROUBLES = st.sampled_from([Trouble.NONE, Trouble.NONE, *Trouble])
 
@@ -42,11 +57,23 @@ class OrdinaryStory(RuleBasedStateMachine):
         template=st.sampled_from(["plain", "plain", "thin joiners"]),
         replicas=st.integers(1, 4),
         rounds=st.sampled_from([0, 5, 12, 20, 30]),
+        ways=WAYS,
+        engine=ENGINES,
+        gpus=GPUS,
     )
     def a_group_is_applied_and_all_goes_well(
-        self, template: str, replicas: int, rounds: int
+        self,
+        *,
+        template: str,
+        replicas: int,
+        rounds: int,
+        ways: Ways,
+        engine: NativeShrink | None,
+        gpus: int,
     ) -> None:
-        self.story = Story(tell=note, template=template, replicas=replicas)
+        self.story = Story(tell=note, template=template, replicas=replicas, ways=ways)
+        self.story.nodes.shrinks = engine
+        self.story.nodes.gpus = gpus
         self.all_goes_well(rounds)
 
     # Time, and what happens by itself.
@@ -88,6 +115,22 @@ class OrdinaryStory(RuleBasedStateMachine):
             if leader.listening:
                 leader.complete(self.story.now)
 
+    @rule(count=st.integers(1, 3), seconds=st.sampled_from([5, 20, 60, 200]))
+    def clients_ask(self, count: int, seconds: int) -> None:
+        """Requests that take a while, wherever the Service sends them."""
+        answered_at = self.story.now + timedelta(seconds=seconds)
+        for engine in self.story.nodes.endpoints():
+            ranks = engine.group.open_ranks
+            engine.requests.take(count, ranks=ranks, answered_at=answered_at)
+
+    @rule(unknown=st.booleans())
+    def no_engine_tells_how_much_it_has_to_do(self, unknown: bool) -> None:
+        self.story.nodes.loads_unknown = unknown
+
+    @rule(gpus=GPUS)
+    def the_nodes_have(self, gpus: int) -> None:
+        self.story.nodes.gpus = gpus
+
     @rule()
     def the_barrier_is_passed(self) -> None:
         self.story.pass_barriers()
@@ -121,17 +164,21 @@ class OrdinaryStory(RuleBasedStateMachine):
 
     @rule(replicas=st.integers(0, 5))
     def the_user_wants(self, replicas: int) -> None:
-        self._edit(self.story.template, replicas, paused=self.story.api.spec.paused)
+        self._edit(replicas=replicas)
 
     @rule(template=st.sampled_from(GOOD_TEMPLATES))
     def the_user_changes_the_template(self, template: str) -> None:
         self.story.template = template
-        spec = self.story.api.spec
-        self._edit(template, spec.replicas, paused=spec.paused)
+        self._edit()
+
+    @rule(ways=WAYS)
+    def the_user_changes_the_ways(self, ways: Ways) -> None:
+        self.story.ways = ways
+        self._edit()
 
     @rule(paused=st.booleans())
     def the_user_pauses(self, paused: bool) -> None:
-        self._edit(self.story.template, self.story.api.spec.replicas, paused=paused)
+        self._edit(paused=paused)
 
     @rule()
     def the_user_resumes(self) -> None:
@@ -151,9 +198,8 @@ class OrdinaryStory(RuleBasedStateMachine):
         self.story.api.touch_group()
 
     @invariant()
-    def at_most_one_leader_pod_is_alive(self) -> None:
-        leaders = [pod.name for pod in live(self.story.api) if pod.role == names.LEADER]
-        self.story.laws.watched(lambda: insist(len(leaders) <= 1, f"one leader: {leaders}"))
+    def one_leader_has_the_traffic(self) -> None:
+        self.story.laws.watched(self.story.laws.moving.judge_service)
 
     def teardown(self) -> None:
         """Once the faults stop, every story ends well."""
@@ -164,5 +210,13 @@ class OrdinaryStory(RuleBasedStateMachine):
         pods = self.story.nodes.pods()
         return pods[which % len(pods)]
 
-    def _edit(self, template: str, replicas: int, *, paused: bool) -> None:
-        self.story.api.edit(group_spec(template, replicas, paused=paused))
+    def _edit(self, *, replicas: int | None = None, paused: bool | None = None) -> None:
+        story, spec = self.story, self.story.api.spec
+        story.api.edit(
+            group_spec(
+                story.template,
+                spec.replicas if replicas is None else replicas,
+                ways=story.ways,
+                paused=spec.paused if paused is None else paused,
+            )
+        )

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from tests.sim.engines import JoinerProcess, LeaderProcess
+from tests.sim.engines import LeaderProcess
+from tests.sim.joining import JoinerProcess
 
 from elasticep.api import names
 from elasticep.world.pods import Container, Exit, Pod
@@ -30,6 +31,8 @@ class SimPod:
     node: str = ""
     ready: bool = False
     serving: bool = False
+    traffic_left_at: datetime | None = None
+    """When it was taken out of the Service, if it has ever been in it."""
     unschedulable: str = ""
     gone_by: datetime | None = None
     lost_at: datetime | None = None
@@ -66,6 +69,22 @@ class SimPod:
     def template_hash(self) -> str:
         """Which template it was made from."""
         return str(self.manifest["metadata"]["labels"][names.LABEL_TEMPLATE_HASH])
+
+    @property
+    def incarnation(self) -> str:
+        """Which incarnation it belongs to."""
+        return str(self.manifest["metadata"]["labels"][names.LABEL_INCARNATION])
+
+    @property
+    def serial(self) -> int:
+        """The serial of its incarnation."""
+        return int(self.manifest["metadata"]["annotations"][names.ANNOTATION_SERIAL])
+
+    @property
+    def gpus(self) -> int:
+        """How many GPUs it asks for."""
+        limits = self.manifest["spec"]["containers"][0]["resources"]["limits"]
+        return int(limits[names.GPU_RESOURCE])
 
     @property
     def leader(self) -> LeaderProcess | None:
@@ -141,13 +160,13 @@ class SimPod:
     def seen(self) -> Pod:
         """The pod as the API server shows it."""
         metadata = self.manifest["metadata"]
-        labels, annotations = metadata["labels"], metadata["annotations"]
+        annotations = metadata["annotations"]
         return Pod(
             name=self.name,
             uid=self.uid,
             role=self.role,
-            incarnation=labels[names.LABEL_INCARNATION],
-            serial=int(annotations[names.ANNOTATION_SERIAL]),
+            incarnation=self.incarnation,
+            serial=self.serial,
             offset=self.offset,
             leader_life=annotations.get(names.ANNOTATION_LEADER_LIFE, ""),
             template_hash=self.template_hash,

@@ -5,12 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 from tests.sim.engines import BREAKS_JOINER, BREAKS_LEADER
+from tests.sim.kubelet import PLENTY
 from tests.sim.laws import live
 from tests.sim.story import Story
 from tests.sim.wellformed import insist, is_true, reason_of
-
-from elasticep.plan.back_off import BUDGET
-from elasticep.plan.template_hash import template_hash
 
 MOST_MOVES = 800
 TICK = timedelta(seconds=2)
@@ -22,8 +20,8 @@ def settle(story: Story) -> None:
     """Nothing new goes wrong: the group comes to rest, stays there, and is as it should be."""
     story.says("--- the faults stop")
     nodes, api = story.nodes, story.api
-    nodes.full = nodes.image_missing = api.quota_spent = False
-    nodes.leader_unreachable = nodes.completions_lost = False
+    nodes.image_missing = api.quota_spent = False
+    nodes.leader_unreachable = nodes.completions_lost = nodes.loads_unknown = False
     if api.unreadable:
         api.unreadable = False
         api.generation += 1
@@ -91,6 +89,12 @@ def _judge(story: Story) -> None:
     if spec.replicas == 0:
         insist(not live(story.api), f"nothing runs in a stopped group: {_where(story)}")
         return
+    if not _is_explained(story):
+        _judge_size(story)
+
+
+def _judge_size(story: Story) -> None:
+    status, spec = story.api.status, story.api.spec
     lives = story.nodes.leaders()
     insist(len(lives) == 1, f"one leader lives: {_where(story)}")
     effective, desired = lives[0].group.effective, spec.ep_size()
@@ -102,30 +106,46 @@ def _judge(story: Story) -> None:
     insist(len(traffic) == 1, f"traffic goes to the one leader: {traffic}")
 
 
+def _is_explained(story: Story) -> bool:
+    """Whether the size is another one, and the status says truly why."""
+    status, spec, nodes = story.api.status, story.api.spec, story.nodes
+    sizes = [leader.group.effective for leader in nodes.leaders()]
+    larger = max(sizes, default=0) > spec.ep_size()
+    match reason_of(status, "ScaleLimited"):
+        case "ScaleDownDisabled":
+            disabled = "Disabled" in {spec.scale_down.strategy, spec.scale_down.fallback}
+            return larger and disabled
+        case "InsufficientCapacity":
+            return nodes.gpus < PLENTY and bool(sizes)
+        case "Unschedulable" | "ProgressDeadlineExceeded":
+            return nodes.gpus < PLENTY
+    unsafe = any(leader.group.retirement.parting for leader in nodes.leaders())
+    return reason_of(status, "Ready") == "ReleasingRanks" and unsafe
+
+
 def _may_stall(story: Story) -> bool:
     """Whether the stop is one that only a human can end."""
     spec, status = story.api.spec, story.api.status
-    if reason_of(status, "Stalled") == "TemplateChanged":
-        serving = [pod for pod in live(story.api) if pod.serving]
-        return any(pod.template_hash != template_hash(spec) for pod in serving)
     leaders = story.nodes.leaders()
     if reason_of(status, "Stalled") == "EngineUnauthorized":
         return all(leader.admin_key != story.api.admin_key for leader in leaders)
-    if reason_of(status, "Stalled") == "ScaleDownUnsupported":
-        return all(leader.group.effective > spec.ep_size() for leader in leaders)
     failure = status.failures
     if failure is None:
         return False
     if failure.reason == "QuotaExceeded":
         return False  # It was waited for, and there is room again.
+    if failure.reason == "ProgressDeadlineExceeded" and story.nodes.gpus < PLENTY:
+        return True
     breaks = {BREAKS_LEADER, BREAKS_JOINER}.intersection(spec.engine.args)
     if breaks and failure.reason in {"JoinTimedOut", "ScaleUpFailed"}:
         return False  # These are what comes of it, and tell nobody what to mend.
-    return failure.count > BUDGET or bool(breaks)
+    return failure.count > spec.recovery.max_restarts or bool(breaks)
 
 
 def _where(story: Story) -> str:
     status = story.api.status
     conditions = {c.type: f"{c.status}/{c.reason}" for c in status.conditions}
     pods = [f"{pod.name}:{pod.phase}" for pod in story.nodes.pods()]
-    return f"{conditions}, {status.ep_size}, {status.operation}, {status.failures}, {pods}"
+    moving = f"{status.move}, {status.retiring}, {status.scale_down}"
+    what = f"{status.ep_size}, {status.operation}, {status.failures}"
+    return f"{conditions}, {what}, {moving}, {pods}"

@@ -1,7 +1,8 @@
-"""What users write: a few templates, some of which can only crash."""
+"""What users write: templates, some of which can only crash, and ways from one life to the next."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -26,8 +27,25 @@ BAD_TEMPLATES = [name for name in TEMPLATES if name.startswith(("breaks", "tires
 GOOD_TEMPLATES = [name for name in TEMPLATES if name not in BAD_TEMPLATES]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Ways:
+    """How a group is to come from one incarnation to the next; times in seconds."""
+
+    shrink: str = "Surge"
+    fallback: str = "Surge"
+    recovery: str = "Restart"
+    rollout: str = "Surge"
+    drain: int = 60
+    stabilization: int = 60
+
+
+USUAL = Ways()
+
+
 @cache
-def group_spec(template: str, replicas: int, *, paused: bool = False) -> GroupSpec:
+def group_spec(
+    template: str, replicas: int, *, ways: Ways = USUAL, paused: bool = False
+) -> GroupSpec:
     """A spec that admission lets pass: more replicas than fit are cut."""
     raw: dict[str, Any] = {
         "model": {"path": "deepseek-ai/DeepSeek-V2-Lite"},
@@ -35,6 +53,14 @@ def group_spec(template: str, replicas: int, *, paused: bool = False) -> GroupSp
         "leader": {"ranks": 4},
         "joiner": {"ranks": 2},
         "maxEPSize": 8,
+        "scaleDown": {
+            "strategy": ways.shrink,
+            "fallback": ways.fallback,
+            "drainSeconds": ways.drain,
+            "stabilizationSeconds": ways.stabilization,
+        },
+        "recovery": {"strategy": ways.recovery},
+        "rollout": {"strategy": ways.rollout, "progressDeadlineSeconds": 300},
         **TEMPLATES[template],
     }
     most = 1 + (raw["maxEPSize"] - raw["leader"]["ranks"]) // raw["joiner"]["ranks"]

@@ -12,12 +12,12 @@ from tests.sim.kubelet import Nodes
 from tests.sim.laws import Laws
 from tests.sim.operator_process import Operator
 from tests.sim.pods import SimPod
-from tests.sim.specs import group_spec
+from tests.sim.specs import USUAL, Ways, group_spec
 
 LONGEST_ROUND = timedelta(seconds=15)
 """Every request of the operator has a timeout: no round sees a leader load between two steps."""
 
-READS = ("reads the", "asks the engine", "has a token")
+READS = ("reads the", "asks the", "has a token")
 
 
 @dataclass(eq=False, kw_only=True)
@@ -27,6 +27,7 @@ class Story:
     tell: Callable[[str], None] = print
     template: str = "plain"
     replicas: int = 3
+    ways: Ways = USUAL
     api: ApiServer = field(init=False)
     nodes: Nodes = field(init=False)
     laws: Laws = field(init=False)
@@ -34,7 +35,7 @@ class Story:
 
     def __post_init__(self) -> None:
         """The user has just applied the group."""
-        self.api = ApiServer(spec=group_spec(self.template, self.replicas))
+        self.api = ApiServer(spec=group_spec(self.template, self.replicas, ways=self.ways))
         self.nodes = Nodes(api=self.api)
         self.laws = Laws(api=self.api, nodes=self.nodes)
         self.operator = Operator(api=self.api, nodes=self.nodes, laws=self.laws)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule, run_state_machine_as_test
+from tests.sim.engines import LeaderProcess
 from tests.sim.ordinary import WHICH, OrdinaryStory, has_leaders, has_pods
 from tests.sim.specs import BAD_TEMPLATES
 
@@ -59,9 +60,15 @@ class AnyStory(OrdinaryStory):
     def somebody_else_asks_the_engine_for(self, size: int) -> None:
         self.troubles -= 1
         for leader in self.story.nodes.leaders():
-            if leader.listening and leader.request_scale(size, self.story.now).accepted:
+            if leader.listening and self._is_taken(leader, size):
                 leader.asked_by_others = True
                 self.story.laws.faults += 2
+
+    def _is_taken(self, leader: LeaderProcess, size: int) -> bool:
+        """Nobody else makes a group smaller: what a joiner has joined with goes as a whole."""
+        if leader.group.native_shrink is not None:
+            size = max(size, leader.group.effective)
+        return leader.request_scale(size, self.story.now).accepted
 
     # What goes wrong.
 
@@ -134,14 +141,15 @@ class AnyStory(OrdinaryStory):
     def somebody_deletes_the_admin_key(self) -> None:
         self.troubles -= 1
         self.story.api.admin_key = None
+        for leader in self.story.nodes.leaders():
+            leader.limps = False
 
     @trouble_is_left
     @has_pods
     @rule(which=WHICH)
     def somebody_takes_traffic_away(self, which: int) -> None:
         self.troubles -= 1
-        self._pod(which).serving = False
-        self.story.api.touch()
+        self.story.api.label(self._pod(which), serving=False)
 
     @trouble_is_left
     @rule()
@@ -152,10 +160,12 @@ class AnyStory(OrdinaryStory):
         self.story.laws.forgotten()
 
     @trouble_is_left
-    @rule(full=st.booleans())
-    def nodes_are_full(self, full: bool) -> None:
+    @rule(limp=st.booleans())
+    def engines_serve_on_with_the_ranks_that_they_have(self, limp: bool) -> None:
         self.troubles -= 1
-        self.story.nodes.full = full
+        self.story.nodes.limp = limp
+        for leader in self.story.nodes.leaders():
+            leader.limps = limp and leader.admin_key == self.story.api.admin_key
 
     @trouble_is_left
     @rule(missing=st.booleans())

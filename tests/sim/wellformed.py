@@ -69,9 +69,13 @@ def _judge_agreement(status: GroupStatus) -> None:
     stalled, reconciling = is_true(status, "Stalled"), is_true(status, "Reconciling")
     insist(not (stalled and reconciling), "Stalled and Reconciling never hold together")
     if is_true(status, "Ready"):
-        insist(not stalled and not reconciling, "what is Ready is neither Stalled nor Reconciling")
+        insist(not stalled, "what is Ready is not Stalled")
+        ending = reason_of(status, "Reconciling") == "DrainingIncarnation"
+        insist(not reconciling or ending, "what is Ready only waits for what ends")
         insist(status.operation is None, "nothing is in flight in a Ready group")
-        insist(is_true(status, "Available"), "what is Ready is Available")
+        insist(status.move is None, "a Ready group has no successor")
+        available = is_true(status, "Available") or status.ep_size.desired == 0
+        insist(available, "what is Ready is Available")
         sizes = status.ep_size
         insist(sizes.effective == sizes.desired, f"what is Ready has its size: {sizes}")
     pending = status.operation.to if status.operation else None
