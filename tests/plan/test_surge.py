@@ -15,6 +15,7 @@ from elasticep.world.snapshot import Snapshot
 SMALL = world.spec(replicas=1, scaleDown=moves.AT_ONCE)
 NEW_IMAGE = world.spec(replicas=1, engine={"image": "lmsysorg/sglang:v0.5.20"})
 OLD, NEXT = world.leader().name, f"lite-leader-{moves.NEXT}"
+SETTLED = timedelta(seconds=6)
 OLD_JOINERS = [world.joiner(4).name, world.joiner(6).name]
 
 
@@ -103,6 +104,18 @@ def test_the_old_leader_ends_when_its_requests_are_done(
     planned = plan(replace(drained, loads=loads))
 
     assert moves.done(planned) == ([("delete", OLD)] if ends else [])
+
+
+def test_a_stop_ends_the_old_leader_too_and_does_not_wait_for_another_one_to_serve() -> None:
+    state = moves.changed(moves.told(taken_over()), "leader-uid", serving=False)
+    stopped = states.wanting(world.spec(replicas=0), moves.told(state))
+
+    planned = plan(replace(stopped, loads={world.INCARNATION: 0}, now=stopped.now + SETTLED))
+    alone = plan(moves.gone(moves.told(stopped, seconds=10), "next-leader-uid"))
+
+    assert ("traffic", OLD) not in moves.done(planned)
+    assert ("traffic", OLD) not in moves.done(alone)
+    assert ("delete", OLD) in moves.done(planned)
 
 
 def test_the_old_joiners_stay_until_their_leader_is_gone() -> None:

@@ -148,9 +148,12 @@ def _drain(view: View, retiring: RetiringStatus, leader: Pod) -> _Step:
 
 
 def _is_needed(view: View, retiring: RetiringStatus, leader: Pod) -> bool:
-    """Whether nothing else serves: then the old incarnation goes on until something does."""
+    """Whether nothing else serves: then the old incarnation goes on until something does.
+
+    In a group that is stopped nothing is to serve.
+    """
     served = not retiring.ends_first and retiring.kind is not MoveKind.DROP
-    if not served or not leader.ready:
+    if not served or not leader.ready or view.spec.replicas == 0:
         return False
     successor = view.leader
     return successor is None or not successor.ready or not successor.serving
