@@ -114,7 +114,8 @@ def _condition(before: Condition | None, after: Condition) -> Event | None:
     if after.type in _PLEASING and turned and before is not None:
         gained, lost = _PLEASING[after.type]
         return Event(
-            type="Normal" if holds else "Warning",
+            # Every wish for another size ends Ready; what goes wrong has a warning of its own.
+            type="Warning" if after.type == "Available" and not holds else "Normal",
             reason=gained if holds else lost,
             action=after.type,
             note=after.message or after.reason,
