@@ -111,3 +111,14 @@ def test_a_failed_joiner_that_outlived_its_record_is_deleted_and_not_counted_aga
 
     assert [type(action) for action in again.actions] == [DeletePod]
     assert again.status.failures == first.status.failures
+
+
+def test_an_engine_in_a_phase_of_its_own_is_not_asked_for_more() -> None:
+    busy = states.serving(6, 4, 6, engine=world.engine(6, phase="warming_up"))
+
+    planned = plan(busy)
+
+    assert planned.actions == ()
+    assert planned.status.operation is None
+    assert states.condition(planned.status, "Ready") == ("False", "WarmingUp")
+    assert planned.look_again is not None

@@ -23,6 +23,7 @@ from elasticep.plan.leader import STARTING_POLL, WAITING_POLL
 from elasticep.plan.operation import (
     ask,
     asked_in_vain,
+    await_quiet,
     begin,
     drop,
     end_hung,
@@ -33,6 +34,7 @@ from elasticep.plan.recovery import backing_off
 from elasticep.plan.view import View
 from elasticep.plan.waiting import why_waiting
 from elasticep.world.engine import FAILED_PHASE, EngineState
+from elasticep.world.pods import Pod
 
 _JOINERLESS_POLL = timedelta(seconds=2)
 
@@ -48,10 +50,18 @@ def grow(view: View, engine: EngineState) -> Decision | None:
         return backing_off(view)
     if joiner is None:
         return create_joiner(view, engine.effective)
-    if not engine_started(joiner):
-        reason = why_waiting(joiner)
-        limit = None if reason.passing else reason
-        return Decision(reason=reason, memory=view.memory, limit=limit, look_again=WAITING_POLL)
+    return _await_joiner(view, joiner) or await_quiet(view, engine) or _begin(view, engine, joiner)
+
+
+def _await_joiner(view: View, joiner: Pod) -> Decision | None:
+    if engine_started(joiner):
+        return None
+    reason = why_waiting(joiner)
+    limit = None if reason.passing else reason
+    return Decision(reason=reason, memory=view.memory, limit=limit, look_again=WAITING_POLL)
+
+
+def _begin(view: View, engine: EngineState, joiner: Pod) -> Decision:
     operation = begin(view, from_=engine.effective, to=engine.effective + view.spec.joiner.ranks)
     return ask(
         view.remember(operation=operation), operation, why=f"joiner {joiner.name} is starting"

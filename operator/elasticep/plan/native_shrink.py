@@ -7,7 +7,16 @@ lists ``safe_to_terminate_ranks`` in its state is one that can.
 from elasticep.api.models import OperationStatus, ShrinkStrategy
 from elasticep.api.reasons import Phase
 from elasticep.plan.decision import Decision
-from elasticep.plan.operation import ask, asked_in_vain, begin, drop, end_hung, follow, renew
+from elasticep.plan.operation import (
+    ask,
+    asked_in_vain,
+    await_quiet,
+    begin,
+    drop,
+    end_hung,
+    follow,
+    renew,
+)
 from elasticep.plan.view import View
 from elasticep.world.engine import FAILED_PHASE, EngineState
 
@@ -22,6 +31,8 @@ def shrink_strategy(view: View, engine: EngineState) -> ShrinkStrategy:
 
 def shrink(view: View, engine: EngineState) -> Decision:
     """The engine is asked for the smaller size, once that is on record."""
+    if busy := await_quiet(view, engine):
+        return busy
     operation = begin(view, from_=engine.effective, to=view.desired)
     return ask(view.remember(operation=operation), operation, why="fewer ranks are wanted")
 

@@ -7,7 +7,7 @@ own.
 from datetime import timedelta
 
 from elasticep.api.models import OperationStatus
-from elasticep.api.reasons import Loss, Phase, Progress, ReasonWord
+from elasticep.api.reasons import AnyWord, Loss, Phase, Progress, ReasonWord, word
 from elasticep.plan.actions import RequestScale
 from elasticep.plan.back_off import Failure
 from elasticep.plan.decision import Decision, Reason
@@ -62,6 +62,25 @@ def adopt_operation(view: View, engine: EngineState) -> View:
         return view
     found = begin(view, from_=engine.effective, to=engine.pending)
     return view.remember(operation=found.model_copy(update={"phase": engine.phase}))
+
+
+def phase_word(phase: str) -> AnyWord:
+    """An engine's phase as a reason: ``waiting_for_cohort`` → ``WaitingForCohort``."""
+    parts = (part[:1].upper() + part[1:] for part in phase.split("_") if part)
+    return word("".join(parts) or "Unknown")
+
+
+def await_quiet(view: View, engine: EngineState) -> Decision | None:
+    """The wait for an engine that is still about something, as after a growth that nobody asked
+    for, or in a phase that we do not know; nothing when it takes a request.
+    """
+    if engine.quiet:
+        return None
+    reason = Reason(
+        word=phase_word(engine.phase),
+        message=f"the engine serves with EP size {engine.effective} and is in phase {engine.phase}",
+    )
+    return Decision(reason=reason, memory=view.memory, look_again=_OVERDUE_POLL)
 
 
 def ask(view: View, operation: OperationStatus, *, why: str) -> Decision:

@@ -11,9 +11,10 @@ from elasticep.api.models import (
     GroupStatus,
     MoveKind,
 )
-from elasticep.api.reasons import Blocked, Settled, word
+from elasticep.api.reasons import Blocked, Settled
 from elasticep.plan.decision import Decision, Memory, Reason
 from elasticep.plan.joiner_status import joiner_statuses
+from elasticep.plan.operation import phase_word
 from elasticep.plan.view import View
 from elasticep.world.engine import EngineUnknown
 from elasticep.world.snapshot import Snapshot, SpecProblem
@@ -138,8 +139,7 @@ def _stalled(decision: Decision) -> Verdict:
 def _scaling_up(view: View, decision: Decision) -> Verdict:
     operation = decision.memory.operation
     if operation is not None and operation.kind == "Grow":
-        phase = word(_camel(operation.phase))
-        reason = Reason(word=phase, message=operation.message)
+        reason = Reason(word=phase_word(operation.phase), message=operation.message)
         return Verdict(status=ConditionStatus.TRUE, reason=reason)
     effective = _effective(view)
     short = view.leader_serves and effective is not None and effective < view.desired
@@ -153,7 +153,7 @@ def _scaling_down(decision: Decision) -> Verdict:
     memory = decision.memory
     operation = memory.operation
     if operation is not None and operation.kind == "Shrink":
-        reason = Reason(word=word(_camel(operation.phase)), message=operation.message)
+        reason = Reason(word=phase_word(operation.phase), message=operation.message)
         return Verdict(status=ConditionStatus.TRUE, reason=reason)
     if decision.draining is not None and _ends(memory, MoveKind.SCALE_DOWN):
         return Verdict(status=ConditionStatus.TRUE, reason=decision.draining)
@@ -210,8 +210,3 @@ def _effective(view: View) -> int | None:
     if view.engine is not None:
         return view.engine.effective
     return None if view.leader is not None and view.leader.ready else 0
-
-
-def _camel(phase: str) -> str:
-    """An engine's phase as a condition's reason: ``waiting_for_cohort`` → ``WaitingForCohort``."""
-    return "".join(part[:1].upper() + part[1:] for part in phase.split("_") if part) or "Unknown"
