@@ -6,7 +6,7 @@ from elasticep.api import names
 from elasticep.api.models import JoinerState
 from elasticep.api.reasons import Progress
 from elasticep.plan import back_off, pods
-from elasticep.plan.actions import CreatePod
+from elasticep.plan.actions import CreatePod, DeletePod
 from elasticep.plan.back_off import Failure
 from elasticep.plan.crash_loop import diagnose
 from elasticep.plan.decision import Decision, Reason
@@ -26,23 +26,21 @@ def wants(view: View, size: int) -> bool:
 def trim(view: View, engine: EngineState) -> Decision | None:
     """No joiner is left that has not joined and is not wanted: a change of mind costs nothing."""
     awaited = engine.effective if wants(view, engine.effective + 1) else None
-    surplus = [
-        pod
+    doomed = surplus(view, engine, awaited=awaited)
+    if not doomed:
+        return None
+    reason = Reason(word=Progress.REMOVING_SURPLUS_JOINER, message=doomed[0].why)
+    return Decision(reason=reason, memory=view.memory, actions=doomed)
+
+
+def surplus(view: View, engine: EngineState, *, awaited: int | None) -> tuple[DeletePod, ...]:
+    """The end of the joiners that have not joined, but for the one at offset ``awaited``."""
+    return tuple(
+        delete(pod, why=f"joiner {pod.name} has not joined and is not wanted any more")
         for pod in view.joiners
         if pod.offset >= engine.effective
         and pod.offset != awaited
         and not is_retired(view, engine, pod)
-    ]
-    if not surplus:
-        return None
-    reason = Reason(
-        word=Progress.REMOVING_SURPLUS_JOINER,
-        message=f"joiner {surplus[0].name} has not joined and is not wanted any more",
-    )
-    return Decision(
-        reason=reason,
-        memory=view.memory,
-        actions=tuple(delete(pod, why=reason.message) for pod in surplus),
     )
 
 

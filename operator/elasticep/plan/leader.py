@@ -76,13 +76,14 @@ def end_overdue(view: View) -> Decision | None:
 
     While the kubelet's probe finds it ready it serves, whoever else cannot reach it.
     """
-    failure = _overdue(view, view.leader) if view.leader else None
+    failure = silence(view)
     return restart(view, failure) if failure else None
 
 
-def _overdue(view: View, leader: Pod) -> Failure | None:
-    container, now = view.leader_container, view.snapshot.now
-    if leader.ready or container is None or container.started_at is None:
+def silence(view: View) -> Failure | None:
+    """What there is to say of a leader that has not been Ready for too long."""
+    leader, container, now = view.leader, view.leader_container, view.snapshot.now
+    if leader is None or leader.ready or container is None or container.started_at is None:
         return None
     operation = view.memory.operation
     if operation is not None and now > operation.deadline:

@@ -75,6 +75,14 @@ def _joined_offsets(view: View, engine: EngineState) -> Iterable[int]:
     )
 
 
+def lost_joiners(view: View) -> tuple[Pod, ...]:
+    """The joiners that had joined and whose engine has ended: no life of it has their ranks."""
+    joined = {j.uid for j in view.memory.joiners if j.state is JoinerState.JOINED}
+    return tuple(
+        pod for pod in view.joiners if pod.uid in joined and (pod.dead or _was_restarted(view, pod))
+    )
+
+
 def _was_restarted(view: View, joiner: Pod) -> bool:
     """Whether a joiner's engine has begun another life since it joined."""
     known = next((j for j in view.memory.joiners if j.uid == joiner.uid), None)

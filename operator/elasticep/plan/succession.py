@@ -17,11 +17,12 @@ from elasticep.plan.joiner_status import joiner_statuses
 from elasticep.plan.leader import adopt
 from elasticep.plan.life import live_on
 from elasticep.plan.native_shrink import shrink_strategy
+from elasticep.plan.predecessor import lose_predecessor, predecessor_loss, tidy
 from elasticep.plan.recovery import (
+    backing_off,
     begin_again,
     delete_all,
     following,
-    leader_loss,
     rank_loss,
     restart,
 )
@@ -80,8 +81,8 @@ def follow_move(view: View) -> Decision:
     if move is None:
         message = "no other incarnation is being made"
         raise ValueError(message)
-    if lost := _loss(view, move):
-        return _lose_predecessor(view, move, lost)
+    if lost := predecessor_loss(view, move):
+        return lose_predecessor(view, move, lost)
     if not_wanted := _why_not_wanted(view, move):
         return drop_successor(view, not_wanted)
     return _tend_successor(view)
@@ -91,34 +92,11 @@ def drop_successor(view: View, why: str) -> Decision:
     """The end of a successor that nobody wants any more; what it failed of counts no more."""
     reason = Reason(word=Progress.SUCCESSOR_DROPPED, message=why)
     dropped = retire_pods(view, view.successor().live, message=why)
-    memory = replace(dropped.memory, move=None, failures=None)
+    engine = view.engine
+    wanted_again = engine is not None and engine.effective <= view.desired
+    scale_down = None if wanted_again else view.memory.scale_down
+    memory = replace(dropped.memory, move=None, failures=None, scale_down=scale_down)
     return Decision(reason=reason, memory=memory, look_again=_DROP_POLL)
-
-
-def _loss(view: View, move: MoveStatus) -> Failure | None:
-    """Why the incarnation that served will not get to see its successor."""
-    if lost := leader_loss(view):
-        return lost
-    if move.kind is not MoveKind.RECOVER and view.spec.recovery.strategy is MoveStrategy.RESTART:
-        return rank_loss(view)
-    return None
-
-
-def _lose_predecessor(view: View, move: MoveStatus, lost: Failure) -> Decision:
-    """The successor is on its own from now on, and what is left of the other one goes."""
-    failures = back_off.count_failure(view, lost)
-    reason = Reason(word=lost.reason, message=lost.message, advice=lost.advice)
-    memory = replace(
-        view.memory,
-        incarnation=move.successor,
-        operation=move.operation,
-        joiners=move.joiners,
-        failures=failures,
-        move=None,
-        scale_down=None,
-    )
-    actions = delete_all(view.live, why=lost.message)
-    return Decision(reason=reason, memory=memory, actions=actions, look_again=_DROP_POLL)
 
 
 def _why_not_wanted(view: View, move: MoveStatus) -> str:
@@ -144,13 +122,12 @@ def _tend_successor(view: View) -> Decision:
     decision = explain_refusal(successor) or _give_up_late(successor)
     if decision is None:
         decision = live_on(adopt(successor), recover=restart, move=_renew_outgrown)
-    strays = delete_all(view.strays, why="they belong to an earlier life of the engine")
     look_again = decision.look_again
     if look_again is None and not decision.stalled:
         look_again = _PROOF_POLL
     return replace(
         _seen_from(view, decision),
-        actions=(*strays, *decision.actions),
+        actions=(*tidy(view), *decision.actions),
         resting=False,
         look_again=look_again,
     )
@@ -204,6 +181,12 @@ def _give_up_late(successor: View) -> Decision | None:
     leader = successor.leader
     if move is None or leader is None or not leader.node or successor.snapshot.now < move.deadline:
         return None
+    known = successor.memory.failures
+    if known is not None and known.next_retry_at is None and back_off.holds(successor):
+        # It waits for a human, who is to read why: that it is late as well explains nothing.
+        given_up = successor.without_operation().remember(incarnation=following(successor))
+        actions = delete_all(successor.live, why=known.message)
+        return replace(backing_off(given_up), actions=actions)
     seconds = successor.spec.rollout.progress_deadline_seconds
     message = (
         f"the next incarnation did not come to serve within {seconds} s "
