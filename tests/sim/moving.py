@@ -116,6 +116,8 @@ class Moving:
     def may_send(self, pod: SimPod) -> None:
         """A leader is about to get traffic."""
         status, mine = self.api.status, pod.incarnation
+        if status.incarnation is None:
+            return  # Somebody has wiped it since.
         retiring = next((each for each in status.retiring if each.id == mine), None)
         on_record = status.incarnation is not None and status.incarnation.id == mine
         still = retiring is not None and not retiring.ends_first
@@ -130,7 +132,9 @@ class Moving:
         retiring = self._retiring(pod)
         insist(retiring is not None, "traffic is taken only from what is to end")
         assert retiring is not None
-        if retiring.ends_first or not (pod.ready and pod.leader and pod.leader.healthy):
+        spec = snapshot.group.spec
+        stops = isinstance(spec, GroupSpec) and spec.replicas == 0
+        if stops or retiring.ends_first or not (pod.ready and pod.leader and pod.leader.healthy):
             return
         record = self.api.status.incarnation
         others = [
