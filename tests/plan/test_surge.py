@@ -8,6 +8,7 @@ from tests.plan import moves, states, world
 
 from elasticep.api import names
 from elasticep.api.models import GroupSpec
+from elasticep.plan.actions import DeletePod
 from elasticep.plan.planner import plan
 from elasticep.world.engine import CompletionFailed, Hearing
 from elasticep.world.pods import Exit
@@ -281,3 +282,22 @@ def test_a_size_that_is_wanted_again_is_forgotten_as_a_smaller_one() -> None:
 
     assert planned.status.move is None
     assert planned.actions == ()
+
+
+@pytest.mark.parametrize(("ready", "grace"), [(False, 10), (True, None)], ids=["loads", "serves"])
+def test_a_leader_that_cannot_have_requests_gives_its_gpus_back_soon(
+    ready: bool, grace: int | None
+) -> None:
+    dropped = states.wanting(
+        world.spec(), moves.beside(surging(), moves.next_leader(SMALL, ready=ready))
+    )
+    drained = moves.told(dropped, seconds=6)
+
+    deleted = [
+        action
+        for state in (dropped, replace(drained, loads={moves.NEXT: 0}))
+        for action in plan(state).actions
+        if isinstance(action, DeletePod)
+    ]
+
+    assert {action.grace_seconds for action in deleted} == {grace}

@@ -17,9 +17,9 @@ from elasticep.plan.view import View
 from elasticep.world.engine import FINAL_PHASES, EngineState
 from elasticep.world.pods import Pod
 
-_USELESS_JOINER_GRACE_SECONDS = 10
-"""A joiner installs no SIGTERM handler, so as PID 1 it ignores the signal: a longer grace period
-only keeps its GPUs from others."""
+_SHORT_GRACE_SECONDS = 10
+"""For pods that answer nobody. Joiners, and leaders that load, install no SIGTERM handler, so as
+PID 1 they ignore the signal: a longer grace period only keeps their GPUs from others."""
 
 
 def leader_loss(view: View) -> Failure | None:
@@ -160,6 +160,7 @@ def delete_all(doomed: tuple[Pod, ...], *, why: str) -> tuple[DeletePod, ...]:
 
 
 def delete(pod: Pod, *, why: str) -> DeletePod:
-    """The end of one pod; a joiner's is soon, since nobody waits for what it does."""
-    grace = _USELESS_JOINER_GRACE_SECONDS if pod.role == names.JOINER else None
+    """The end of one pod; a leader that may still have requests gets the time that it asks for."""
+    answers = pod.role == names.LEADER and (pod.serving or pod.ready)
+    grace = None if answers else _SHORT_GRACE_SECONDS
     return DeletePod(name=pod.name, uid=pod.uid, grace_seconds=grace, why=why)
