@@ -6,7 +6,6 @@ from datetime import timedelta
 import pytest
 from tests.plan import moves, states, world
 
-from elasticep.api import names
 from elasticep.api.models import GroupSpec
 from elasticep.plan.actions import DeletePod
 from elasticep.plan.planner import plan
@@ -247,29 +246,6 @@ def test_an_unreachable_leader_is_rolled_out_all_the_same() -> None:
     planned = plan(states.wanting(NEW_IMAGE, state))
 
     assert moves.done(planned) == [("create", NEXT)]
-
-
-def test_what_stopped_a_successor_is_still_said_when_it_is_late_as_well() -> None:
-    words = "AssertionError: Elastic EP requires prefill and decode CUDA graphs to be disabled"
-    spec = world.spec(replicas=2, engine={"image": "lmsysorg/sglang:v0.5.20"})
-    leader = moves.next_leader(spec)
-    ended = Exit(code=1, message=words, finished_at=world.NOW)
-    crashed = replace(world.running(), running=False, ready=False, exit=ended)
-    life = names.short_hash("next-leader-uid", "containerd://next")
-    joiner = replace(
-        world.joiner(4, incarnation=moves.NEXT, serial=2, leader_life=life, containers=(crashed,)),
-        name="next-joiner",
-        uid="next-joiner-uid",
-    )
-    state = moves.beside(surging(spec), leader, joiner, heard=Hearing(engine=world.engine(4)))
-    stopped = moves.gone(moves.told(state), joiner.uid)
-
-    late = plan(replace(stopped, now=world.NOW + timedelta(hours=2, seconds=2)))
-
-    assert moves.done(late) == [("delete", NEXT)]
-    assert late.status.failures is not None
-    assert late.status.failures.reason == "CudaGraphEnabled"
-    assert states.condition(late.status, "Stalled") == ("True", "CudaGraphEnabled")
 
 
 def test_a_size_that_is_wanted_again_is_forgotten_as_a_smaller_one() -> None:

@@ -89,6 +89,12 @@ def holds(view: View) -> bool:
     return failure is not None and not _lifted(view, failure) and not _is_due(view, failure)
 
 
+def is_final(view: View) -> bool:
+    """Whether the last failure forbids every other try, until a human changes something."""
+    failure = view.memory.failures
+    return failure is not None and failure.next_retry_at is None and holds(view)
+
+
 def _is_due(view: View, failure: FailureStatus) -> bool:
     return failure.next_retry_at is not None and view.snapshot.now >= failure.next_retry_at
 

@@ -32,7 +32,9 @@ def predecessor_loss(view: View, move: MoveStatus) -> Failure | None:
 
 def lose_predecessor(view: View, move: MoveStatus, lost: Failure) -> Decision:
     """The successor is on its own from now on, and what is left of the other one goes."""
-    failures = back_off.count_failure(view, lost)
+    # What has stopped the successor for good still stands in the way.
+    known = view.memory.failures
+    failures = known if back_off.is_final(view) else back_off.count_failure(view, lost)
     reason = Reason(word=lost.reason, message=lost.message, advice=lost.advice)
     memory = replace(
         view.memory,

@@ -14,7 +14,7 @@ from elasticep.plan import back_off
 from elasticep.plan.back_off import Failure
 from elasticep.plan.decision import Decision, Reason
 from elasticep.plan.joiner_status import joiner_statuses
-from elasticep.plan.leader import adopt
+from elasticep.plan.leader import WAITING_POLL, adopt
 from elasticep.plan.life import live_on
 from elasticep.plan.native_shrink import shrink_strategy
 from elasticep.plan.predecessor import lose_predecessor, predecessor_loss, tidy
@@ -122,15 +122,28 @@ def _tend_successor(view: View) -> Decision:
     decision = explain_refusal(successor) or _give_up_late(successor)
     if decision is None:
         decision = live_on(adopt(successor), recover=restart, move=_renew_outgrown)
-    look_again = decision.look_again
-    if look_again is None and not decision.stalled:
-        look_again = _PROOF_POLL
+    look_again = decision.look_again or _next_look(view, decision)
     return replace(
         _seen_from(view, decision),
         actions=(*tidy(view), *decision.actions),
         resting=False,
         look_again=look_again,
     )
+
+
+def _next_look(view: View, decision: Decision) -> timedelta | None:
+    """When to look at two incarnations that nothing is done about, if ever.
+
+    A successor that waits for a human still gives its GPUs back when it is late, and what served
+    may fall silent meanwhile.
+    """
+    if not decision.stalled:
+        return _PROOF_POLL
+    if view.leader is None or not view.leader.ready or view.engine is None:
+        return WAITING_POLL
+    move, now = view.memory.move, view.snapshot.now
+    late = move is not None and view.successor().live and now < move.deadline
+    return move.deadline - now if move is not None and late else None
 
 
 def _seen_from(view: View, decision: Decision) -> Decision:
@@ -182,7 +195,7 @@ def _give_up_late(successor: View) -> Decision | None:
     if move is None or leader is None or not leader.node or successor.snapshot.now < move.deadline:
         return None
     known = successor.memory.failures
-    if known is not None and known.next_retry_at is None and back_off.holds(successor):
+    if known is not None and back_off.is_final(successor):
         # It waits for a human, who is to read why: that it is late as well explains nothing.
         given_up = successor.without_operation().remember(incarnation=following(successor))
         actions = delete_all(successor.live, why=known.message)
