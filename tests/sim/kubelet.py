@@ -164,8 +164,8 @@ class Nodes:
 
     def _probe(self, pod: SimPod) -> str | None:
         if pod.leader is not None:
-            if pod.leader.listening and pod.leader.group.lost:
-                # The probe's own token is the forward pass that finds a rank gone.
+            if pod.leader.listening and (pod.leader.group.lost or self._is_late(pod.leader)):
+                # The probe's own token is the forward pass that finds a rank gone, or the time up.
                 pod.leader.complete(self.api.now)
             at_barrier = pod.leader.admission is not None and not pod.leader.hung
             ready = pod.leader.healthy or (pod.ready and at_barrier)
@@ -175,6 +175,11 @@ class Nodes:
             return None
         pod.ready = ready
         return "turns ready" if ready else "is not ready any more"
+
+    def _is_late(self, leader: LeaderProcess) -> bool:
+        group = leader.group
+        since = self.api.now.timestamp() - group.pending_since
+        return group.pending is not None and since > group.shape.scale_timeout
 
     def crash(self, pod: SimPod, code: int, words: str) -> None:
         """The pod's container ends."""
