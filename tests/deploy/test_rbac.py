@@ -1,9 +1,12 @@
 """What the operator and its users may do, as the API server judges it."""
 
+import json
 import time
 
 import pytest
 from tests.deploy.repository import Kubectl
+
+from elasticep.api import names
 
 OPERATOR = "system:serviceaccount:elasticep-system:elasticep-operator"
 
@@ -155,6 +158,22 @@ def test_roles_of_kubernetes_cover_groups(
 ) -> None:
     assert may(users, verb, resource, user=role, namespace="default") is allowed
     assert not may(users, verb, resource, user=role, namespace="kube-system")
+
+
+def test_what_the_operator_makes_may_hold_up_the_deletion_of_its_group(users: Kubectl) -> None:
+    """The API server of this test asks for that right, as OpenShift's does."""
+    owner = names.owner_reference("lite", "8a7a8f6c-0000-4000-8000-000000000000")
+    policy = {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": "lite-engine", "namespace": "default", "ownerReferences": [owner]},
+        "spec": {"podSelector": {}},
+    }
+    make = ["create", "--dry-run=server", "--filename=-"]
+    made = users(*make, f"--as={OPERATOR}", stdin=json.dumps(policy))
+    assert made.returncode == 0, made.stderr
+    refused = users(*make, "--as=edit", stdin=json.dumps(policy))
+    assert "cannot set blockOwnerDeletion" in refused.stderr
 
 
 def test_namespaced_operator_is_allowed_nothing_elsewhere(kubectl: Kubectl) -> None:

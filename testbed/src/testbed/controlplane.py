@@ -126,7 +126,9 @@ class ControlPlane:
             "--requestheader-group-headers=X-Remote-Group",
             "--requestheader-username-headers=X-Remote-User",
             "--authorization-mode=Node,RBAC",
-            "--enable-admission-plugins=NodeRestriction",
+            # The second, which OpenShift has on, asks whoever makes an object that blocks the
+            # deletion of its owner for a right to the owner's finalizers.
+            "--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement",
             "--allow-privileged",
             # A lost node's pods are deleted in a time that a test can wait for, not in 300 s.
             "--default-not-ready-toleration-seconds=20",
