@@ -1,4 +1,4 @@
-"""A successor that has failed for good: what is said of it, and when it gives its GPUs back."""
+"""A successor that has failed: what is said of it, and when it gives its GPUs back."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -7,6 +7,7 @@ from tests.plan import moves, states, world
 
 from elasticep.api import names
 from elasticep.plan.planner import plan
+from elasticep.plan.template_hash import template_hash
 from elasticep.world.engine import Hearing
 from elasticep.world.pods import Exit
 from elasticep.world.snapshot import Snapshot
@@ -55,3 +56,18 @@ def test_what_stopped_a_successor_is_still_said_when_the_one_that_served_is_lost
     assert planned.status.incarnation.id == moves.NEXT
     assert planned.status.failures is not None
     assert planned.status.failures.reason == "CudaGraphEnabled"
+
+
+def test_the_loss_of_the_one_that_served_does_not_shorten_the_wait_of_its_successor() -> None:
+    spec = world.spec(replicas=1, engine={"image": "lmsysorg/sglang:v0.5.20"})
+    begun = moves.told(states.wanting(spec, states.serving(8, 4, 6)))
+    ended = Exit(code=1, message="out of memory", finished_at=world.NOW)
+    crashed = replace(world.running(restarts=2), running=False, ready=False, exit=ended)
+    successor = moves.next_leader(spec, ready=False, containers=(crashed,))
+    failed = moves.gone(moves.told(moves.beside(begun, successor)), successor.uid)
+
+    planned = plan(moves.gone(failed, "leader-uid"))
+
+    assert planned.status.failures == failed.group.status.failures
+    assert planned.status.incarnation is not None
+    assert planned.status.incarnation.template_hash == template_hash(spec)

@@ -89,6 +89,12 @@ def holds(view: View) -> bool:
     return failure is not None and not _lifted(view, failure) and not _is_due(view, failure)
 
 
+def stands(view: View) -> bool:
+    """Whether the last failure is one of what would be tried next."""
+    failure = view.memory.failures
+    return failure is not None and not _lifted(view, failure)
+
+
 def is_final(view: View) -> bool:
     """Whether the last failure forbids every other try, until a human changes something."""
     failure = view.memory.failures

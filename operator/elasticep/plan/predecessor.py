@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from elasticep.api.models import MoveKind, MoveStatus, MoveStrategy
+from elasticep.api.models import FailureStatus, MoveKind, MoveStatus, MoveStrategy
 from elasticep.plan import back_off
 from elasticep.plan.actions import DeletePod
 from elasticep.plan.back_off import Failure
@@ -32,9 +32,7 @@ def predecessor_loss(view: View, move: MoveStatus) -> Failure | None:
 
 def lose_predecessor(view: View, move: MoveStatus, lost: Failure) -> Decision:
     """The successor is on its own from now on, and what is left of the other one goes."""
-    # What has stopped the successor for good still stands in the way.
-    known = view.memory.failures
-    failures = known if back_off.is_final(view) else back_off.count_failure(view, lost)
+    failures = _after_loss(view, lost)
     reason = Reason(word=lost.reason, message=lost.message, advice=lost.advice)
     memory = replace(
         view.memory,
@@ -47,6 +45,15 @@ def lose_predecessor(view: View, move: MoveStatus, lost: Failure) -> Decision:
     )
     actions = delete_all(view.live, why=lost.message)
     return Decision(reason=reason, memory=memory, actions=actions, look_again=_LOST_POLL)
+
+
+def _after_loss(view: View, lost: Failure) -> FailureStatus | None:
+    """The loss as it goes on record, unless that would lift what stands in the successor's way."""
+    known = view.memory.incarnation
+    of_another_template = known is not None and known.template_hash != view.template_hash
+    if back_off.is_final(view) or (of_another_template and back_off.stands(view)):
+        return view.memory.failures
+    return back_off.count_failure(view, lost)
 
 
 def tidy(view: View) -> tuple[DeletePod, ...]:
