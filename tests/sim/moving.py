@@ -80,9 +80,7 @@ class Moving:
             return
         ends_well = before.id in {each.id for each in new.retiring}
         failed = new.failures is not None and new.failures != old.failures
-        excused = ends_well or failed or before.id not in self.served
-        leader = self._leader(before.id)
-        excused = excused or leader is None or leader.terminating or not leader.serving
+        excused = ends_well or failed or before.id not in self.served or not self._is_well(old)
         insist(excused, f"incarnation {before.id} is not ended without a reason")
 
     def _judge_drains(self, old: GroupStatus, new: GroupStatus, spec: GroupSpec) -> None:
