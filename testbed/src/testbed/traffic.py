@@ -27,6 +27,8 @@ import aiohttp
 from testbed.errors import TestbedError
 
 _CONNECT_SECONDS = 5.0
+"""How long a connection is tried. Within that time the kernel says its SYN again, so a request
+that is sent amid an outage may be served after it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,18 +103,25 @@ class TrafficReport:
 
     @property
     def outages(self) -> list[Outage]:
-        """The spans in which requests came in vain; the last one may end with the traffic."""
+        """The spans in which requests came in vain; the last one may end with the traffic.
+
+        What is closer together than a connection is tried is one outage.
+        """
         found: list[Outage] = []
-        began: float | None = None
-        for each in self.outcomes:
-            if each.fate is Fate.SERVED and began is not None:
-                found.append(Outage(began_at=began, ended_at=each.sent_at))
-                began = None
-            elif each.fate is not Fate.SERVED and began is None:
-                began = each.sent_at
-        if began is not None:
-            found.append(Outage(began_at=began, ended_at=self.outcomes[-1].ended_at))
+        for number, each in enumerate(self.outcomes):
+            if each.fate is Fate.SERVED:
+                continue
+            began_at = each.sent_at
+            if found and began_at - found[-1].ended_at < _CONNECT_SECONDS:
+                began_at = found.pop().began_at
+            found.append(Outage(began_at=began_at, ended_at=self._next_served(number)))
         return found
+
+    def _next_served(self, number: int) -> float:
+        """When the next request was sent that was served; else when the last one ended."""
+        later = self.outcomes[number + 1 :]
+        served = (each.sent_at for each in later if each.fate is Fate.SERVED)
+        return next(served, self.outcomes[-1].ended_at)
 
     @property
     def downtime(self) -> float:
