@@ -4,7 +4,8 @@ import uuid
 from collections.abc import Iterator
 
 import pytest
-from tests.cluster.groups import Namespace, OperatorPod, eventually
+from tests.cluster.groups import Namespace, eventually
+from tests.cluster.operator_pod import OperatorPod
 
 from testbed.cluster import Cluster
 
@@ -40,5 +41,7 @@ def namespace(cluster: Cluster, operator: OperatorPod) -> Iterator[Namespace]:
     cluster.kubectl("create", "namespace", name)
     yield Namespace(cluster=cluster, name=name)
     operator.start()
+    # The groups first, and quickly: a namespace takes its time before it comes to its pods.
+    cluster.kubectl("-n", name, "delete", "eepg", "--all", "--wait=false")
     cluster.kubectl("delete", "namespace", name, "--wait=false")
     eventually(lambda: not Namespace(cluster=cluster, name=name).pods(), within=90)
