@@ -3,7 +3,7 @@
 import json
 import time
 import urllib.request
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -13,8 +13,6 @@ from testbed.cluster import Cluster
 from testbed.errors import TestbedError
 
 Answer = TypeVar("Answer")
-OPERATOR_NAMESPACE = "elasticep-system"
-OPERATOR_USER = f"system:serviceaccount:{OPERATOR_NAMESPACE}:elasticep-operator"
 
 
 def eventually(
@@ -171,6 +169,10 @@ class LiveGroup:
         (pod,) = self.pods("leader")
         return pod
 
+    def engine_state(self) -> dict[str, Any]:
+        """What the leader's simulated engine knows of itself."""
+        return self._ask_leader("/sim/state")
+
     def accepted_requests(self) -> dict[str, int]:
         """How often the leader's engine has accepted each EP size, in its present life."""
         found: dict[str, int] = self._ask_leader("/sim/operations")["accepted"]
@@ -190,83 +192,21 @@ class LiveGroup:
         request.add_header("Content-Type", "application/json")
         urllib.request.urlopen(request, timeout=5).close()
 
-    def complete(self) -> dict[str, Any]:
-        """One token, through the Service's ClusterIP."""
+    def url(self) -> str:
+        """Where clients find it: the Service's ClusterIP."""
         service = json.loads(self.namespace.kubectl("get", "service", self.name, "-o", "json"))
-        url = f"http://{service['spec']['clusterIP']}:30000/v1/completions"
-        body = json.dumps({"model": "default", "prompt": "Hello", "max_tokens": 1}).encode()
+        return f"http://{service['spec']['clusterIP']}:30000"
+
+    def complete(self, *, tokens: int = 1) -> dict[str, Any]:
+        """A completion, through the Service's ClusterIP."""
+        url = f"{self.url()}/v1/completions"
+        body = json.dumps({"model": "default", "prompt": "Hello", "max_tokens": tokens}).encode()
         request = urllib.request.Request(url, data=body, method="POST")
         request.add_header("Content-Type", "application/json")
-        with urllib.request.urlopen(request, timeout=10) as response:
+        with urllib.request.urlopen(request, timeout=10 + tokens) as response:
             found: dict[str, Any] = json.load(response)
             return found
 
 
-def kill_container(cluster: Cluster, namespace: str, pod: str) -> None:
-    """SIGKILL for the first process of the pod's first container, sent from its node."""
-    found = json.loads(cluster.kubectl("-n", namespace, "get", "pod", pod, "-o", "json"))
-    container = found["status"]["containerStatuses"][0]["containerID"].removeprefix("containerd://")
-    node = cluster.node(found["spec"]["nodeName"])
-    node.run(["ctr", "--namespace", "k8s.io", "tasks", "kill", "--signal", "SIGKILL", container])
-
-
 def _rank(pod: dict[str, Any]) -> int:
     return int(pod["metadata"]["labels"].get("elasticep.dev/rank-offset", "0"))
-
-
-@dataclass(frozen=True, kw_only=True)
-class OperatorPod:
-    """The operator's Deployment."""
-
-    cluster: Cluster
-
-    def stop(self) -> None:
-        """No operator runs."""
-        self._kubectl("scale", "deployment/elasticep-operator", "--replicas=0")
-        eventually(lambda: not self._pods(), within=60)
-
-    def start(self) -> None:
-        """One operator runs."""
-        self._kubectl("scale", "deployment/elasticep-operator", "--replicas=1")
-        self._await()
-
-    def kill(self) -> None:
-        """SIGKILL, without a word; the kubelet starts its container again."""
-        for pod in self._pods():
-            kill_container(self.cluster, OPERATOR_NAMESPACE, pod)
-
-    def node(self) -> str:
-        """The node that it runs on."""
-        jsonpath = "jsonpath={.spec.nodeName}"
-        return self._kubectl("get", "pod", self._pods()[0], "-o", jsonpath)
-
-    def _await(self) -> None:
-        self._kubectl("rollout", "status", "deployment/elasticep-operator", "--timeout=90s")
-
-    def _pods(self) -> list[str]:
-        selector = "app.kubernetes.io/component=operator"
-        return (
-            self._kubectl("get", "pods", "-l", selector, "-o", "name").replace("pod/", "").split()
-        )
-
-    def _kubectl(self, *words: str) -> str:
-        return self.cluster.kubectl("-n", OPERATOR_NAMESPACE, *words)
-
-
-def operator_writes(namespace: Namespace, *, since: int) -> list[str]:
-    """What the operator has written in a namespace since an offset of the audit log."""
-    with namespace.cluster.audit_log.open("rb") as log:
-        log.seek(since)
-        return list(_writes((line for line in log if line.endswith(b"\n")), namespace.name))
-
-
-def _writes(lines: Iterable[bytes], namespace: str) -> Iterable[str]:
-    for line in lines:
-        event = json.loads(line)
-        verb, target = event["verb"], event.get("objectRef", {})
-        if event["user"].get("username") != OPERATOR_USER or event["stage"] != "ResponseComplete":
-            continue
-        if verb in {"get", "list", "watch"} or target.get("namespace") != namespace:
-            continue
-        what = "/".join(target.get(part, "") for part in ("resource", "name", "subresource"))
-        yield f"{verb} {what}"

@@ -1,17 +1,11 @@
 """Deleting a group leaves nothing behind, whoever is there to see it."""
 
 import pytest
-from tests.cluster.groups import Namespace, OperatorPod, eventually
+from tests.cluster.groups import Namespace, eventually
+from tests.cluster.moves import leftovers
+from tests.cluster.operator_pod import OperatorPod
 
 pytestmark = pytest.mark.cluster
-KINDS = ("pods", "services", "secrets", "endpointslices")
-
-
-def leftovers(namespace: Namespace) -> list[str]:
-    """Every object of a group that is still there."""
-    return [
-        f"{kind}/{item['metadata']['name']}" for kind in KINDS for item in namespace.items(kind)
-    ]
 
 
 def test_a_deleted_group_leaves_nothing_behind(namespace: Namespace) -> None:

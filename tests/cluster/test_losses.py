@@ -4,7 +4,8 @@ import json
 import time
 
 import pytest
-from tests.cluster.groups import Namespace, OperatorPod, eventually, kill_container, with_faults
+from tests.cluster.groups import Namespace, eventually, with_faults
+from tests.cluster.operator_pod import OperatorPod, kill_container
 
 from testbed.cluster import Cluster
 

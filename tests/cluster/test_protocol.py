@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from tests.cluster.groups import Namespace, OperatorPod, eventually
+from tests.cluster.groups import Namespace, eventually
+from tests.cluster.operator_pod import OperatorPod
 
 from testbed.cluster import Cluster
 

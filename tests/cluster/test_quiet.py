@@ -3,7 +3,8 @@
 import time
 
 import pytest
-from tests.cluster.groups import Namespace, operator_writes
+from tests.cluster.groups import Namespace
+from tests.cluster.operator_pod import operator_writes
 
 from testbed.cluster import Cluster
 
