@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cluster.groups import LiveGroup, Namespace, eventually
+from tests.cluster.groups import LiveGroup, Namespace
 
 pytestmark = pytest.mark.cluster
 EXAMPLE = Path(__file__).parents[2] / "deploy" / "examples" / "deepseek-v2-lite.yaml"
@@ -67,29 +67,3 @@ def test_an_idle_leader_without_any_traffic_completes_its_scale_up(namespace: Na
     group.scale(3)
 
     group.await_size(8)
-
-
-def test_a_smaller_size_is_refused_by_the_group_and_nothing_is_lost(namespace: Namespace) -> None:
-    group = namespace.create_group(replicas=2)
-    group.await_size(6)
-    before = [pod["metadata"]["uid"] for pod in group.pods()]
-
-    group.scale(1)
-
-    group.await_condition("ScaleLimited", "True", "ScaleDownUnsupported")
-    assert group.condition("Available")[0] == "True"
-    assert [pod["metadata"]["uid"] for pod in group.pods()] == before
-
-
-def test_two_groups_named_alike_never_touch_each_other(namespace: Namespace) -> None:
-    shape = {"leader": {"ranks": 2}, "joiner": {"ranks": 1}, "maxEPSize": 4, "replicas": 2}
-    first, second = (namespace.create_group(name, **shape) for name in ("a", "a-1"))
-    first.await_size(3)
-    second.await_size(3)
-    survivors = [pod["metadata"]["uid"] for pod in second.pods()]
-
-    namespace.kubectl("delete", "eepg", "a")
-
-    eventually(lambda: not first.pods(), within=60)
-    assert [pod["metadata"]["uid"] for pod in second.pods()] == survivors
-    assert second.condition("Ready")[0] == "True"
