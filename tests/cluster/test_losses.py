@@ -132,7 +132,8 @@ def test_the_node_of_the_leader_goes_and_the_group_moves_to_another(
     cluster: Cluster, namespace: Namespace, operator: OperatorPod
 ) -> None:
     where = operator.node()
-    pinned = {"spec": {"affinity": _away_from(where)}}
+    # A pod of a lost node is given up some time after its grace period.
+    pinned = {"spec": {"affinity": _away_from(where), "terminationGracePeriodSeconds": 5}}
     group = namespace.create_group(replicas=1, template=pinned)
     group.await_size(4)
     lost = group.leader()["spec"]["nodeName"]
