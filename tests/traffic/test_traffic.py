@@ -109,10 +109,19 @@ async def say_nothing(_: int, __: asyncio.StreamWriter) -> None:
     """Leave the request without an answer."""
 
 
-def run(url: str, *, seconds: float = 0.3, patience: float = 60.0, **how: bool) -> TrafficReport:
-    flow = Flow(url=url, per_second=50, patience=patience, **how)
+def until(true: Callable[[], object]) -> None:
+    """Wait for something that must come."""
+    deadline = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def run(url: str, *, patience: float = 60.0, keep_alive: bool = False) -> TrafficReport:
+    """What becomes of some twenty requests."""
+    flow = Flow(url=url, per_second=50, patience=patience, keep_alive=keep_alive)
     with steady_traffic(flow) as traffic:
-        time.sleep(seconds)
+        until(lambda: len(traffic.report().outcomes) >= 20)
     return traffic.report()
 
 
@@ -120,7 +129,7 @@ def test_a_server_that_serves_has_no_failure_and_no_outage() -> None:
     server = Server(well)
     with serving(server) as url:
         report = run(url)
-    assert len(report.outcomes) == len(report.of(Fate.SERVED)) == server.requests > 5
+    assert len(report.outcomes) == len(report.of(Fate.SERVED)) == server.requests
     assert (report.failed, report.outages) == ([], [])
 
 
@@ -133,17 +142,15 @@ def test_a_server_that_serves_has_no_failure_and_no_outage() -> None:
         (fail, "500: "),
         (say_too_little, "3 tokens instead of 25"),
         (babble, "no completion"),
-        (say_nothing, "no answer within 0.2 s"),
+        (say_nothing, "no answer within 2 s"),
     ],
 )
-def test_one_accepted_request_in_ten_without_a_good_answer_is_lost(
-    manner: Answer, reason: str
-) -> None:
+def test_one_accepted_request_without_a_good_answer_is_lost(manner: Answer, reason: str) -> None:
     async def mostly_well(number: int, writer: asyncio.StreamWriter) -> None:
         await (manner if number == 5 else well)(number, writer)
 
     with serving(Server(mostly_well)) as url:
-        report = run(url, patience=0.2)
+        report = run(url, patience=2)
     (lost,) = report.failed
     assert (lost.fate, lost.reason[: len(reason)]) == (Fate.LOST, reason)
     assert len(report.outages) == 1
@@ -154,7 +161,6 @@ def test_requests_that_nobody_accepts_are_turned_away() -> None:
     with socket.socket() as bound_but_deaf:
         bound_but_deaf.bind(("127.0.0.1", 0))
         report = run(f"http://127.0.0.1:{bound_but_deaf.getsockname()[1]}")
-    assert len(report.outcomes) > 5
     assert {each.fate for each in report.outcomes} == {Fate.TURNED_AWAY}
 
 
@@ -162,28 +168,31 @@ def test_a_server_that_comes_and_goes_is_an_outage() -> None:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     with steady_traffic(Flow(url=f"http://127.0.0.1:{port}", per_second=50)) as traffic:
-        time.sleep(0.1)
         with serving(Server(well), port=port):
-            time.sleep(0.3)
-        time.sleep(0.3)
+            until(lambda: traffic.report().of(Fate.SERVED))
+        gone_at = time.time()
+        until(lambda: [each for each in traffic.report().failed if each.sent_at > gone_at])
+        back_at = time.time()
         with serving(Server(well), port=port):
-            time.sleep(0.3)
+            until(lambda: traffic.report().outcomes[-1].fate is Fate.SERVED)
     report = traffic.report()
-    assert len(report.outages) == 1
-    assert report.of(Fate.SERVED)
-    assert report.longest_gap >= 0.3
+    assert report.longest_gap > back_at - gone_at
+    assert report.downtime > 0
 
 
 def test_slow_answers_do_not_slow_the_sending() -> None:
+    gate = threading.Event()
+
     async def late(_: int, writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(0.6)
+        while not gate.is_set():  # noqa: ASYNC110 - set by another thread
+            await asyncio.sleep(0.01)
         writer.write(good())
 
     server = Server(late)
     with serving(server) as url, steady_traffic(Flow(url=url, per_second=50)) as traffic:
-        time.sleep(0.5)
-        assert server.requests > 10
+        until(lambda: server.requests >= 20)
         assert not traffic.report().outcomes
+        gate.set()
     assert len(traffic.report().of(Fate.SERVED)) == server.requests
 
 
@@ -200,7 +209,7 @@ def test_each_request_has_a_connection_of_its_own_unless_they_share() -> None:
 def test_traffic_that_cannot_be_sent_at_all_is_an_error_of_its_own() -> None:
     flow = Flow(url="http://127.0.0.1:1", per_second=0)
     with pytest.raises(TestbedError, match="broke off"), steady_traffic(flow):
-        time.sleep(0.1)
+        until(lambda: "traffic" not in {thread.name for thread in threading.enumerate()})
 
 
 def outcome(sent_at: float, fate: Fate, *, took: float = 1.0) -> Outcome:
