@@ -70,3 +70,22 @@ def test_the_next_leader_waits_for_the_old_pods_within_their_grace_period() -> N
 
     assert planned.actions == ()
     assert states.condition(planned.status, "Ready") == ("False", "WaitingForOldPods")
+
+
+def test_with_nothing_on_record_the_leader_that_has_the_traffic_counts() -> None:
+    """A backup that was restored has no status; a successor may have been on its way."""
+    later = replace(
+        world.leader(serving=False),
+        name="next",
+        uid="next-uid",
+        incarnation=names.incarnation_id(world.UID, 2),
+        serial=2,
+    )
+    state = world.snapshot(pods=(world.leader(), later), engine=world.engine(4))
+
+    planned = plan(world.surrounded(state))
+
+    deleted = [action.name for action in planned.actions if isinstance(action, DeletePod)]
+    assert deleted == ["next"]
+    assert planned.status.incarnation is not None
+    assert planned.status.incarnation.serial == 1

@@ -126,15 +126,21 @@ class View:
 
     @cached_property
     def leader(self) -> Pod | None:
-        """The leader pod of the newest incarnation.
+        """The leader pod of the incarnation on record, or else of the newest.
 
         One of an earlier incarnation than that on record is none, however well it looks: it was
-        given up, and whoever was to delete it died in between.
+        given up, and whoever was to delete it died in between. With nothing on record, as in an
+        object that was restored from a backup, it is the one that has the traffic.
         """
         known = self.memory.incarnation
         oldest = known.serial if known else 0
         leaders = [p for p in self.live if p.role == names.LEADER and p.serial >= oldest]
-        return max(leaders, key=lambda pod: (pod.serial, pod.uid), default=None)
+
+        def rank(pod: Pod) -> tuple[bool, int, str]:
+            counts = pod.incarnation == known.id if known else pod.serving
+            return counts, pod.serial, pod.uid
+
+        return max(leaders, key=rank, default=None)
 
     @property
     def template_is_current(self) -> bool:
