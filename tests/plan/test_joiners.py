@@ -122,3 +122,18 @@ def test_an_engine_in_a_phase_of_its_own_is_not_asked_for_more() -> None:
     assert planned.status.operation is None
     assert states.condition(planned.status, "Ready") == ("False", "WarmingUp")
     assert planned.look_again is not None
+
+
+def test_a_joiner_that_runs_again_may_be_admitted_and_is_not_deleted_meanwhile() -> None:
+    ended = Exit(code=1, message="out of memory", finished_at=world.NOW)
+    again = replace(world.running(restarts=3), ready=False, last_exit=ended)
+    growing = states.serving(4, 4, engine=world.engine(4, pending=6, phase="waiting_for_cohort"))
+    state = states.recorded(growing, operation=states.operation())
+    pods = tuple(
+        replace(pod, containers=(again,)) if pod.offset == 4 else pod for pod in state.pods
+    )
+
+    heard = plan(replace(state, pods=pods))
+    unheard = plan(replace(state, pods=pods, engine=world.LOADING))
+
+    assert [planned.actions for planned in (heard, unheard)] == [(), ()]

@@ -17,6 +17,7 @@ from elasticep.plan.joiners import (
     in_the_way,
     joiner_failure,
     make_joiner,
+    standing_failure,
     wants,
 )
 from elasticep.plan.leader import STARTING_POLL, WAITING_POLL
@@ -106,7 +107,7 @@ def follow_growth(view: View, operation: OperationStatus, *, phase: str) -> Deci
         return hung
     effective = view.engine.effective if view.engine else operation.from_
     joiner = view.joiner_at(operation.from_)
-    if joiner is not None and effective < operation.to and (failed := joiner_failure(joiner)):
+    if joiner is not None and effective < operation.to and (failed := standing_failure(joiner)):
         # No request can cancel the operation: it stays on record until the engine ends it.
         return give_up(view, failed, joiner)
     followed = follow(view, operation, phase=phase)

@@ -54,7 +54,7 @@ def without_crash_loop(view: View, waiting: Decision) -> Decision:
         return waiting
     joined = {j.uid for j in view.memory.joiners if j.state is JoinerState.JOINED}
     for joiner in view.joiners:
-        failure = joiner_failure(joiner)
+        failure = standing_failure(joiner)
         if failure is not None and joiner.uid not in joined:
             counted = back_off.count_once(view, failure)
             return replace(
@@ -115,6 +115,15 @@ def joiner_failure(joiner: Pod) -> Failure | None:
         return ended(joiner)
     crash = diagnose(joiner)
     return crash.failure if crash else None
+
+
+def standing_failure(joiner: Pod) -> Failure | None:
+    """Why a joiner will not join, while an engine may be about to admit it.
+
+    One that has failed and runs again may be a part of the group before its pod is deleted. If it
+    fails again it is found when it does not run.
+    """
+    return joiner_failure(joiner) if joiner.dead or not engine_started(joiner) else None
 
 
 def engine_started(pod: Pod) -> bool:
