@@ -70,6 +70,8 @@ class LeaderProcess:
     failures: int = 0
     """Operations that the engine gave up, and ranks that it has found to be lost."""
     requests: Requests = field(default_factory=Requests)
+    registered: dict[int, int] = field(default_factory=dict)
+    """Which joiner's process has registered last, by offset."""
     parted_at: datetime | None = None
     """Since when the ranks that it has given back last are parting."""
 

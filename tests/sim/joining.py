@@ -101,6 +101,7 @@ class JoinerProcess:
 
     def _register(self) -> None:
         assert self.leader is not None
+        self.leader.registered[self.ranks.start] = id(self)
         self.leader.group.register(offset=self.ranks.start, target=self.ranks.stop)
         self.leader.group.ranks_ready(self.ranks)
 
@@ -120,5 +121,6 @@ class JoinerProcess:
     def end(self) -> None:
         """The process is gone, and its ranks with it."""
         self.alive = False
-        if self.leader is not None:
+        if self.leader is not None and self.leader.registered.get(self.ranks.start) == id(self):
+            # A later one may have taken the place of one that its kubelet was slow to end.
             self.leader.group.ranks_gone(self.ranks)

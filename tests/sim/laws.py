@@ -179,9 +179,8 @@ class Laws:
             self.moving.may_end(pod, retiring)
         elif pod is leader and pod.leader is not None and pod.serving and pod.ready:
             whole = pod.leader.healthy and self._ranks_are_well(pod)
-            known = self.api.status.incarnation
             # Once it is on record that an incarnation ends, it ends, even if it has got well.
-            given_up = known is not None and known.serial > pod.serial
+            given_up = pod.incarnation in self.moving.given_up
             insist(not whole or given_up, f"a group that serves is not ended: {pod.name}")
 
     def may_send(self, pod: SimPod) -> None:

@@ -29,6 +29,8 @@ class Moving:
     api: ApiServer
     asked: list[tuple[datetime, int]] = field(default_factory=list)
     """The sizes that were asked for, as they went on record."""
+    given_up: set[str] = field(default_factory=set)
+    """Every incarnation that was on record and gave way to another one."""
     served: set[str] = field(default_factory=set)
     """Every incarnation that has ever had traffic."""
 
@@ -78,6 +80,7 @@ class Moving:
         before, after = old.incarnation, new.incarnation
         if before is None or after is None or before.id == after.id:
             return
+        self.given_up.add(before.id)
         ends_well = before.id in {each.id for each in new.retiring}
         failed = new.failures is not None and new.failures != old.failures
         excused = ends_well or failed or before.id not in self.served or not self._is_well(old)
