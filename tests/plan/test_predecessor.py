@@ -8,7 +8,7 @@ from tests.plan import moves, states, world
 
 from elasticep.api.models import JoinerState, JoinerStatus
 from elasticep.plan.planner import plan
-from elasticep.world.pods import Pod
+from elasticep.world.pods import Exit, Pod
 from elasticep.world.snapshot import Snapshot
 
 NEW_IMAGE = world.spec(engine={"image": "lmsysorg/sglang:v0.5.20"})
@@ -91,3 +91,13 @@ def test_the_record_of_who_had_joined_is_kept_meanwhile() -> None:
             state=JoinerState.JOINED,
         ),
     )
+
+
+def test_a_joiner_that_has_failed_goes_though_the_engine_cannot_be_asked() -> None:
+    ended = Exit(code=1, message="wait timeout", finished_at=world.NOW)
+    crashed = replace(world.running(restarts=2), running=False, ready=False, exit=ended)
+    failed = world.joiner(6, containers=(crashed,), ready=False)
+
+    planned = plan(surging(failed, engine=world.LOADING))
+
+    assert moves.done(planned) == [("delete", failed.name)]

@@ -52,10 +52,9 @@ def without_crash_loop(view: View, waiting: Decision) -> Decision:
     """
     if waiting.actions:
         return waiting
-    joined = {j.uid for j in view.memory.joiners if j.state is JoinerState.JOINED}
-    for joiner in view.joiners:
+    for joiner in failed_joiners(view):
         failure = standing_failure(joiner)
-        if failure is not None and joiner.uid not in joined:
+        if failure is not None:
             counted = back_off.count_once(view, failure)
             return replace(
                 waiting,
@@ -115,6 +114,12 @@ def joiner_failure(joiner: Pod) -> Failure | None:
         return ended(joiner)
     crash = diagnose(joiner)
     return crash.failure if crash else None
+
+
+def failed_joiners(view: View) -> tuple[Pod, ...]:
+    """The joiners that have failed, stand still, and are not known to have joined."""
+    joined = {j.uid for j in view.memory.joiners if j.state is JoinerState.JOINED}
+    return tuple(pod for pod in view.joiners if pod.uid not in joined and standing_failure(pod))
 
 
 def standing_failure(joiner: Pod) -> Failure | None:

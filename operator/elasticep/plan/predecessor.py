@@ -8,7 +8,7 @@ from elasticep.plan import back_off
 from elasticep.plan.actions import DeletePod
 from elasticep.plan.back_off import Failure
 from elasticep.plan.decision import Decision, Reason
-from elasticep.plan.joiners import surplus
+from elasticep.plan.joiners import failed_joiners, surplus
 from elasticep.plan.leader import silence
 from elasticep.plan.recovery import delete_all, leader_loss, lost_joiners, rank_loss
 from elasticep.plan.view import View
@@ -61,9 +61,11 @@ def tidy(view: View) -> tuple[DeletePod, ...]:
 
     A joiner that the engine waits for stays until the engine gives up, or has it.
     """
-    useless = (*view.strays, *lost_joiners(view))
+    useless = (*view.strays, *lost_joiners(view), *failed_joiners(view))
     ended = delete_all(useless, why="what their ranks were part of has ended")
     engine = view.engine
     if engine is None or engine.pending is not None:
         return ended
-    return (*ended, *surplus(view, engine, awaited=None))
+    known = {action.uid for action in ended}
+    left = (a for a in surplus(view, engine, awaited=None) if a.uid not in known)
+    return (*ended, *left)
