@@ -114,6 +114,8 @@ class Laws:
         failure = new.failures
         if failure is None or failure.reason in OVERDUE or NEVER_BEGAN in failure.message:
             return
+        if _is_told_again(old, new, snapshot):
+            return
         if old.failures is None or old.failures.last_failure_at != failure.last_failure_at:
             self.counted += 1
             insist(
@@ -221,6 +223,17 @@ class Laws:
 def live(api: ApiServer) -> list[SimPod]:
     """The pods that nobody is deleting."""
     return [pod for pod in api.pods.values() if not pod.terminating]
+
+
+def _is_told_again(old: GroupStatus, new: GroupStatus, snapshot: Snapshot) -> bool:
+    """Whether one failure is counted twice, since no operator ended its pod while it was waited.
+
+    The record does not tell the pod by which it was counted, and the next one has its name.
+    """
+    known, failure = old.failures, new.failures
+    if known is None or failure is None or known.next_retry_at is None:
+        return False
+    return known.message == failure.message and snapshot.now >= known.next_retry_at
 
 
 def _leads(pod: SimPod, incarnation: str) -> bool:
