@@ -70,7 +70,6 @@ FULL_STATUS = GroupStatus(
         joiners=(JOINER,),
         operation=GROWTH,
         started_at=NOW,
-        deadline=NOW,
         message="the template changed",
     ),
     retiring=(
@@ -88,6 +87,7 @@ FULL_STATUS = GroupStatus(
     failures=FailureStatus(
         reason="RdmaDeviceName",
         count=2,
+        interrupted=1,
         last_exit_code=1,
         message="the engine ended",
         advice="write another name",

@@ -31,6 +31,7 @@ def next_leader(spec: GroupSpec, **changes: Any) -> Pod:
         "template_hash": template_hash(spec),
         "serving": False,
         "ip": "10.0.1.1",
+        "scheduled_at": world.NOW,
         "containers": (world.running(container_id="containerd://next"),),
         **changes,
     }

@@ -93,7 +93,7 @@ OWN_PODS = {"elasticep.dev/group-name": "lite", "app.kubernetes.io/managed-by": 
             {
                 "ingress": [
                     {"from": [{"podSelector": {"matchLabels": OWN_PODS}, "namespaceSelector": {}}]},
-                    {"ports": [{"port": 30000, "protocol": "TCP"}]},
+                    {"ports": [{"port": "http", "protocol": "TCP"}]},
                 ]
             },
             id="a policy that lets pods of other namespaces in",
@@ -182,12 +182,15 @@ def test_policy_and_budget_are_about_the_groups_own_pods_only() -> None:
     assert policy["podSelector"] == budget["selector"] == {"matchLabels": OWN_PODS}
     assert policy["ingress"] == [
         {"from": [{"podSelector": {"matchLabels": OWN_PODS}}]},
-        {"ports": [{"port": 30000, "protocol": "TCP"}]},
+        {"ports": [{"port": "http", "protocol": "TCP"}]},
     ]
     assert policy["policyTypes"] == ["Ingress"], "the way out is free"
 
 
-def test_the_open_port_is_the_one_that_the_engine_listens_on() -> None:
-    world = serving(engine={"image": "lmsysorg/sglang:v0.5.19", "port": 31000})
-    _, api = world.surroundings[POLICY].content["spec"]["ingress"]
-    assert api == {"ports": [{"port": 31000, "protocol": "TCP"}]}
+def test_the_open_port_follows_each_pod_while_another_one_is_rolled_out() -> None:
+    """By its name: what serves on the old port stays open until it ends."""
+    before, after = (
+        serving(engine={"image": "lmsysorg/sglang:v0.5.19", "port": port})
+        for port in (30000, 31000)
+    )
+    assert before.surroundings[POLICY].content == after.surroundings[POLICY].content

@@ -11,6 +11,7 @@ from elasticep.api.models import (
     IncarnationStatus,
     MoveKind,
     MoveStatus,
+    RetiringStatus,
 )
 from elasticep.run.groups import GroupBook
 from elasticep.run.metrics import Metrics
@@ -18,7 +19,8 @@ from elasticep.run.metrics import Metrics
 NOON = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 OLD = IncarnationStatus(id="old", serial=1, template_hash="one")
 NEW = IncarnationStatus(id="new", serial=2, template_hash="two")
-MOVE = MoveStatus(kind=MoveKind.ROLL_OUT, successor=NEW, after=1, started_at=NOON, deadline=NOON)
+MOVE = MoveStatus(kind=MoveKind.ROLL_OUT, successor=NEW, after=1, started_at=NOON)
+GAVE_WAY = RetiringStatus(id="old", serial=1, kind=MoveKind.ROLL_OUT)
 
 
 class Dashboard:
@@ -41,13 +43,17 @@ def failure(reason: str, *, minute: int) -> FailureStatus:
 
 
 @pytest.mark.parametrize(
-    ("serves", "outcome"), [(NEW, "success"), (OLD, "dropped")], ids=["took over", "was dropped"]
+    ("serves", "retiring", "outcome"),
+    [(NEW, (GAVE_WAY,), "success"), (NEW, (), "dropped"), (OLD, (), "dropped")],
+    ids=["took over", "was left alone", "was dropped"],
 )
-def test_a_move_is_measured_when_it_ends(serves: IncarnationStatus, outcome: str) -> None:
+def test_a_move_is_measured_when_it_ends(
+    serves: IncarnationStatus, retiring: tuple[RetiringStatus, ...], outcome: str
+) -> None:
     dashboard = Dashboard()
     dashboard.see(incarnation=OLD, move=MOVE)
     dashboard.see(incarnation=OLD, move=MOVE.model_copy(update={"message": "goes on"}))
-    dashboard.see(incarnation=serves)
+    dashboard.see(incarnation=serves, retiring=retiring)
 
     labels = {"kind": "RollOut", "outcome": outcome}
     assert dashboard.number("elasticep_move_seconds_count", **labels) == 1

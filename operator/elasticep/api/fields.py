@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic.alias_generators import to_camel
@@ -23,6 +23,11 @@ class ApiModel(BaseModel):
         extra="ignore",
         use_attribute_docstrings=True,
     )
+
+    def changed(self, **changes: Any) -> Self:
+        """The same with other values in some fields, which are cut and checked like any."""
+        known = {name: getattr(self, name) for name in type(self).model_fields}
+        return type(self)(**{**known, **changes})
 
 
 class OpenModel(ApiModel):

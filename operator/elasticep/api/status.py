@@ -160,9 +160,6 @@ class MoveStatus(ApiModel):
     started_at: datetime
     """When it began."""
 
-    deadline: datetime
-    """When a successor that does not serve counts as failed."""
-
     message: Sentence = ""
     """What it is for."""
 
@@ -182,8 +179,11 @@ class RetiringStatus(ApiModel):
     ends_first: bool = False
     """Whether its successor is not begun before it is gone; nothing serves in between."""
 
+    served: bool = True
+    """Whether it may have requests to answer."""
+
     since: datetime | None = None
-    """When its last requests could begin; absent while the Service may still send it some."""
+    """When it was seen to be out of the Service; absent before."""
 
     deadline: datetime | None = None
     """When it is ended, finished or not."""
@@ -213,6 +213,9 @@ class FailureStatus(ApiModel):
 
     count: int = 1
     """How often it has failed in a row."""
+
+    interrupted: int = 0
+    """How often the pods had failed in a row, before there was no room to try them again."""
 
     last_exit_code: int | None = None
     """The exit code of the container that failed last."""

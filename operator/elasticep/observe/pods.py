@@ -35,6 +35,11 @@ def read_pod(raw: JsonObject) -> Pod:
         unschedulable=(
             scheduled.get("message", "") if scheduled.get("reason") == "Unschedulable" else ""
         ),
+        scheduled_at=(
+            read_time(scheduled.get("lastTransitionTime"))
+            if scheduled.get("status") == "True"
+            else None
+        ),
         gated=scheduled.get("reason") == "SchedulingGated",
         gone_by=read_time(metadata.get("deletionTimestamp")),
         containers=tuple(_containers(status)),

@@ -45,19 +45,14 @@ def count_failure(view: View, failure: Failure) -> FailureStatus:
     The count lives in the group's status, so new pods under new UIDs and a restart of the
     operator do not reset it. One that is lasting, or that spends the budget, has no next try.
     """
-    previous, now = view.memory.failures, view.snapshot.now
-    in_a_row = (
-        previous is not None
-        and now - previous.last_failure_at < STABLE_AFTER + delay(view.spec, previous.count)
-        and not _lifted(view, previous)
-        and _waits_for_room(previous.reason) == _waits_for_room(failure.reason)
-    )
-    count = previous.count + 1 if previous is not None and in_a_row else 1
+    now = view.snapshot.now
+    count, interrupted = _row(view, failure)
     spent = count > view.spec.recovery.max_restarts and not _waits_for_room(failure.reason)
     stopped = failure.lasting or spent
     return FailureStatus(
         reason=failure.reason,
         count=count,
+        interrupted=interrupted,
         last_exit_code=failure.exit_code,
         message=failure.message,
         advice=_advice(view, failure, count=count, stopped=stopped),
@@ -67,6 +62,22 @@ def count_failure(view: View, failure: Failure) -> FailureStatus:
         resume=_resume_token(view),
         next_retry_at=None if stopped else now + delay(view.spec, count),
     )
+
+
+def _row(view: View, failure: Failure) -> tuple[int, int]:
+    """How often it has failed in a row with this failure, and how often before there was no room.
+
+    A wait for room is counted by itself, and does not end the row that it interrupts.
+    """
+    previous, now = view.memory.failures, view.snapshot.now
+    if previous is None or _lifted(view, previous):
+        return 1, 0
+    if now - previous.last_failure_at >= STABLE_AFTER + delay(view.spec, previous.count):
+        return 1, 0
+    waited, waits = _waits_for_room(previous.reason), _waits_for_room(failure.reason)
+    if waited == waits:
+        return previous.count + 1, previous.interrupted
+    return (1, previous.count) if waits else (previous.interrupted + 1, 0)
 
 
 def count_once(view: View, failure: Failure) -> FailureStatus:

@@ -46,12 +46,18 @@ def _move(old: GroupStatus, new: GroupStatus) -> tuple[Event, ...]:
     if after is not None and (before is None or before.successor.id != after.successor.id):
         note = f"Incarnation {after.successor.id} is to take over: {after.message}"
         return (_normal(Happening.SUCCESSOR_STARTED, "StartIncarnation", note),)
-    if before is None or after is not None or new.incarnation is None:
-        return ()
-    if new.incarnation.id != before.successor.id:
+    if before is None or not took_over(old, new):
         return ()
     note = f"Incarnation {before.successor.id} takes over: {before.message}"
     return (_normal(Happening.TRAFFIC_MOVED, "MoveTraffic", note),)
+
+
+def took_over(old: GroupStatus, new: GroupStatus) -> bool:
+    """Whether a successor has taken the place of what served, and was not merely left alone."""
+    if old.move is None or old.incarnation is None or new.incarnation is None:
+        return False
+    gave_way = old.incarnation.id in {each.id for each in new.retiring}
+    return gave_way and new.incarnation.id == old.move.successor.id
 
 
 def _retiring(old: GroupStatus, new: GroupStatus) -> tuple[Event, ...]:
@@ -59,7 +65,7 @@ def _retiring(old: GroupStatus, new: GroupStatus) -> tuple[Event, ...]:
     return tuple(
         _normal(Happening.DRAIN_STARTED, "EndIncarnation", f"Incarnation {each.id}: {each.message}")
         for each in new.retiring
-        if each.id not in known
+        if each.id not in known and each.served
     )
 
 

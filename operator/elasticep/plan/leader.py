@@ -163,7 +163,7 @@ def _create_leader(view: View) -> Decision:
     # A pod of that serial that nobody has seen alive may hold the name for ever, on a lost node.
     if incarnation is None or any(p.serial >= incarnation.serial for p in view.pods):
         incarnation = following(view)
-    incarnation = incarnation.model_copy(update={"template_hash": view.template_hash})
+    incarnation = incarnation.changed(template_hash=view.template_hash)
     manifest = pods.leader_pod(
         view.blueprint, incarnation=incarnation.id, serial=incarnation.serial
     )

@@ -5,6 +5,7 @@ that serves and one that is to take over go different ways, the caller says how.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from elasticep.api.reasons import Progress, Settled
 from elasticep.plan.back_off import Failure
@@ -41,14 +42,22 @@ def live_on(view: View, *, recover: Recover, move: Move) -> Decision:
     followed = follow_operation(view, engine)
     if isinstance(followed, Decision):
         return followed
-    return release(followed, engine) or trim(followed, engine) or _resize(followed, engine, move)
+    freed = release(followed, engine)
+    if freed is not None and (freed.actions or view.template_is_current):
+        return freed
+    return trim(followed, engine) or _resize(followed, engine, move)
 
 
 def _resize(view: View, engine: EngineState, move: Move) -> Decision:
+    if hung := end_overdue(view):
+        return hung
     moved = move(view, engine)
-    if isinstance(moved, Decision):
-        return moved
-    return grow(moved, engine) or _rest(moved, engine)
+    decision = moved if isinstance(moved, Decision) else grow(moved, engine)
+    if decision is None:
+        return _rest(view if isinstance(moved, Decision) else moved, engine)
+    if view.leader is None or view.leader.ready or decision.look_again is not None:
+        return decision
+    return replace(decision, look_again=WAITING_POLL)
 
 
 def _rest(view: View, engine: EngineState) -> Decision:
@@ -58,8 +67,7 @@ def _rest(view: View, engine: EngineState) -> Decision:
             word=Progress.LEADER_NOT_READY,
             message=f"leader pod {view.leader.name} answers but is not Ready yet",
         )
-        waiting = Decision(reason=reason, memory=view.memory, look_again=WAITING_POLL)
-        return end_overdue(view) or waiting
+        return Decision(reason=reason, memory=view.memory, look_again=WAITING_POLL)
     reason = Reason(
         word=Settled.ALL_RANKS_SERVING, message=f"serving with EP size {engine.effective}"
     )

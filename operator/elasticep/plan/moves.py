@@ -19,7 +19,7 @@ from elasticep.plan.decision import Decision, Reason
 from elasticep.plan.native_shrink import shrink, shrink_strategy
 from elasticep.plan.recovery import restart
 from elasticep.plan.retirement import begin_restart
-from elasticep.plan.succession import begin_surge
+from elasticep.plan.succession import TEMPLATE_CHANGED, begin_surge
 from elasticep.plan.view import View
 from elasticep.world.engine import EngineState
 
@@ -36,7 +36,7 @@ def note_target(view: View, engine: EngineState) -> View:
     if known is None or view.desired < known.ep_size:
         noted = ScaleDownStatus(ep_size=view.desired, since=view.snapshot.now)
     else:
-        noted = known.model_copy(update={"ep_size": view.desired})
+        noted = known.changed(ep_size=view.desired)
     return view.remember(scale_down=noted)
 
 
@@ -63,8 +63,7 @@ def roll_out(view: View) -> Decision | None:
     """The move to the present template, when the serving incarnation is of another one."""
     if view.leader is None or view.template_is_current:
         return None
-    message = "the spec has changed in what shapes the pods"
-    return _move(view, MoveKind.ROLL_OUT, view.spec.rollout.strategy, message)
+    return _move(view, MoveKind.ROLL_OUT, view.spec.rollout.strategy, TEMPLATE_CHANGED)
 
 
 def scale_down(view: View, engine: EngineState) -> Decision | None:

@@ -54,7 +54,7 @@ def settle_shrink(view: View, engine: EngineState, operation: OperationStatus) -
 def refused(view: View, words: str) -> View:
     """The view with it on record that the engine does not give ranks back."""
     wanted = view.memory.scale_down
-    noted = wanted.model_copy(update={"refusal": words}) if wanted else None
+    noted = wanted.changed(refusal=words) if wanted else None
     return view.without_operation().remember(scale_down=noted)
 
 

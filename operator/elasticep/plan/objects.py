@@ -51,7 +51,8 @@ def network_policy(blueprint: Blueprint) -> dict[str, Any]:
     A list of ports would not do: besides those that follow from the rendezvous port, the engine
     binds one random port for each rank. They take unauthenticated pickles.
     """
-    api = {"port": blueprint.spec.engine.port, "protocol": "TCP"}
+    # By its name, which follows each pod while a changed port is rolled out.
+    api = {"port": names.PORT_NAME, "protocol": "TCP"}
     own_pods = {"matchLabels": names.pod_labels(blueprint.group)}
     return {
         "apiVersion": "networking.k8s.io/v1",

@@ -45,7 +45,7 @@ def renew(view: View, operation: OperationStatus) -> OperationStatus:
     Its time begins anew, for nobody knows how long the record has waited for an operator.
     """
     renewed = begin(view, from_=operation.from_, to=operation.to)
-    return renewed.model_copy(update={"phase": Phase.ASKING_AGAIN})
+    return renewed.changed(phase=Phase.ASKING_AGAIN)
 
 
 def adopt_operation(view: View, engine: EngineState) -> View:
@@ -61,7 +61,7 @@ def adopt_operation(view: View, engine: EngineState) -> View:
     if known is not None and known.to == engine.pending:
         return view
     found = begin(view, from_=engine.effective, to=engine.pending)
-    return view.remember(operation=found.model_copy(update={"phase": engine.phase}))
+    return view.remember(operation=found.changed(phase=engine.phase))
 
 
 def phase_word(phase: str) -> AnyWord:
@@ -136,7 +136,7 @@ def awaiting_proof(view: View, operation: OperationStatus) -> OperationStatus | 
     if operation.phase == Phase.PROVING_SERVING:
         return operation
     deadline = max(operation.deadline, view.snapshot.now + _LOADING_MARGIN)
-    return operation.model_copy(update={"deadline": deadline})
+    return operation.changed(deadline=deadline)
 
 
 def end_hung(view: View, operation: OperationStatus, *, phase: str) -> Decision | None:
@@ -149,7 +149,7 @@ def end_hung(view: View, operation: OperationStatus, *, phase: str) -> Decision 
 
 def follow(view: View, operation: OperationStatus, *, phase: str) -> Decision:
     """An operation that the engine is about."""
-    followed = operation.model_copy(update={"phase": phase})
+    followed = operation.changed(phase=phase)
     overdue = _overdue(view, operation, phase)
     return Decision(
         reason=Reason(word=_changing(operation), message=f"{operation.message}: {phase}"),

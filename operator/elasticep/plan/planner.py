@@ -48,10 +48,10 @@ def plan(snapshot: Snapshot) -> Plan:
 
 
 def _decide(view: View) -> Decision:
-    if conflict := name_conflict(view):
-        return conflict
     if view.spec.replicas == 0:
         return stop(view)
+    if conflict := name_conflict(view):
+        return conflict
     if view.memory.move is not None:
         decision = follow_move(adopt(view))
     elif refused := explain_refusal(view):

@@ -50,7 +50,7 @@ def rank_loss(view: View) -> Failure | None:
         if joiner is None or joiner.dead or _was_restarted(view, joiner):
             message = (
                 f"the ranks from {offset} on were lost while the engine counted "
-                f"{engine.effective}; they cannot be replaced, so the whole group starts again"
+                f"{engine.effective}; this life of the engine cannot get them back"
             )
             return _loss(view, Loss.RANK_LOST, message)
     unsupported = classify_text(engine.last_error) is RECOVERY_UNSUPPORTED

@@ -10,7 +10,7 @@ from datetime import timedelta
 from elasticep.api import names
 from elasticep.api.models import IncarnationStatus, MoveKind, RetiringStatus
 from elasticep.api.reasons import Progress, Settled
-from elasticep.plan.actions import Action, SendTraffic, StopTraffic
+from elasticep.plan.actions import Action, DeletePod, SendTraffic, StopTraffic
 from elasticep.plan.decision import Decision, Reason
 from elasticep.plan.incarnations import may_be_seen_to_go
 from elasticep.plan.recovery import delete, following
@@ -56,12 +56,16 @@ def stop(view: View) -> Decision:
     known = view.memory.incarnation
     if view.live or (known is not None and known.leader_uid is not None):
         view = retire(view, following(view), kind=MoveKind.STOP, ends_first=True, message=message)
-    reason = Reason(word=Settled.STOPPED, message=message)
+    # What gave way to another one before is not what serves when replicas are back.
+    retiring = tuple(each.changed(ends_first=True) for each in view.memory.retiring)
+    memory = view.without_operation().remember(retiring=retiring).memory
+    if retiring:
+        reason = _reason(view.remember(retiring=retiring))
+        return Decision(reason=reason, memory=memory, look_again=_DRAIN_POLL)
     left = any(may_be_seen_to_go(pod, view.snapshot.now) for pod in view.snapshot.pods)
+    reason = Reason(word=Settled.STOPPED, message=message)
     return Decision(
-        reason=reason,
-        memory=view.without_operation().memory,
-        resting=not left and not view.memory.retiring,
+        reason=reason, memory=memory, resting=not left, look_again=_DRAIN_POLL if left else None
     )
 
 
@@ -71,8 +75,16 @@ def _noted(
     """The view with the incarnations of these pods on record as retiring."""
     known = {each.id for each in view.memory.retiring}
     given_up = {pod.incarnation: pod.serial for pod in pods if pod.incarnation not in known}
+    answering = {pod.incarnation for pod in pods if pod.serving}
     added = tuple(
-        RetiringStatus(id=id_, serial=serial, kind=kind, ends_first=ends_first, message=message)
+        RetiringStatus(
+            id=id_,
+            serial=serial,
+            kind=kind,
+            ends_first=ends_first,
+            served=id_ in answering,
+            message=message,
+        )
         for id_, serial in sorted(given_up.items(), key=lambda item: item[1])
     )
     return view.remember(retiring=(*view.memory.retiring, *added))
@@ -129,7 +141,7 @@ def _step(view: View, retiring: RetiringStatus) -> _Step:
     if leader.terminating:
         return retiring, ()
     if _is_needed(view, retiring, leader):
-        again = retiring.model_copy(update={"since": None, "deadline": None})
+        again = retiring.changed(since=None, deadline=None)
         return again, _send_traffic(leader)
     return _drain(view, retiring, leader)
 
@@ -139,45 +151,50 @@ def _drain(view: View, retiring: RetiringStatus, leader: Pod) -> _Step:
     if leader.serving:
         stop = StopTraffic(pod=leader.name, uid=leader.uid, why=retiring.message)
         return retiring, (stop,)
-    if retiring.since is None or retiring.deadline is None:
-        now = view.snapshot.now
-        drain = timedelta(seconds=view.spec.scale_down.drain_seconds)
-        retiring = retiring.model_copy(update={"since": now, "deadline": now + drain})
+    retiring = _timed(view, retiring)
     drained = _is_drained(view, retiring, leader)
-    return retiring, _end([leader], retiring) if drained else ()
+    return retiring, (_end_leader(leader, retiring),) if drained else ()
+
+
+def _timed(view: View, retiring: RetiringStatus) -> RetiringStatus:
+    """The record with its times; another drainSeconds in the spec counts at once."""
+    since = retiring.since or view.snapshot.now
+    allowed = timedelta(seconds=view.spec.scale_down.drain_seconds)
+    return retiring.changed(since=since, deadline=since + allowed)
 
 
 def _is_needed(view: View, retiring: RetiringStatus, leader: Pod) -> bool:
-    """Whether nothing else serves: then the old incarnation goes on until something does.
-
-    In a group that is stopped nothing is to serve.
-    """
-    served = not retiring.ends_first and retiring.kind is not MoveKind.DROP
-    if not served or not leader.ready or view.spec.replicas == 0:
+    """Whether nothing else serves: then the old incarnation goes on until something does."""
+    if retiring.ends_first or not retiring.served or not leader.ready:
         return False
     successor = view.leader
     return successor is None or not successor.ready or not successor.serving
 
 
 def _is_drained(view: View, retiring: RetiringStatus, leader: Pod) -> bool:
-    """Whether a leader that gets no new requests has none left, or has had its time."""
-    now = view.snapshot.now
+    """Whether a leader that gets no new requests has none left, or has had its time.
+
+    One that has served and does not say how many it has is given all of its time.
+    """
+    now, since = view.snapshot.now, retiring.since
     container = leader.container(names.CONTAINER)
-    if container is None or not container.running:
+    if not retiring.served or container is None or not container.running:
         return True
-    if retiring.since is None or retiring.deadline is None or now >= retiring.deadline:
-        return True
-    load = view.snapshot.loads.get(retiring.id)
-    if load is None:
-        # Without a word from it: one that is not Ready either has never served, or hangs.
-        return not leader.ready
-    return load == 0 and now >= retiring.since + _SETTLING
+    if since is None or retiring.deadline is None or now < since + _SETTLING:
+        return False
+    return now >= retiring.deadline or view.snapshot.loads.get(retiring.id) == 0
 
 
 def _send_traffic(leader: Pod) -> tuple[Action, ...]:
     if leader.serving:
         return ()
     return (SendTraffic(pod=leader.name, uid=leader.uid, why="nothing else serves yet"),)
+
+
+def _end_leader(leader: Pod, retiring: RetiringStatus) -> DeletePod:
+    """The end of a leader; one that may have requests gets the time that its pod asks for."""
+    deletion = delete(leader, why=retiring.message)
+    return replace(deletion, grace_seconds=None) if retiring.served else deletion
 
 
 def _end(pods: list[Pod], retiring: RetiringStatus) -> tuple[Action, ...]:
@@ -189,10 +206,6 @@ def _end(pods: list[Pod], retiring: RetiringStatus) -> tuple[Action, ...]:
 
 
 def _reason(view: View) -> Reason:
-    """What the earlier incarnations are still about."""
-    told = []
-    for each in view.memory.retiring:
-        load = view.snapshot.loads.get(each.id)
-        unfinished = f" with {load} requests to finish" if load else ""
-        told.append(f"incarnation {each.id} ends{unfinished} ({each.message})")
+    """What the earlier incarnations are still about; no number in it, which would change."""
+    told = [f"incarnation {each.id} ends ({each.message})" for each in view.memory.retiring]
     return Reason(word=Progress.DRAINING_INCARNATION, message="; ".join(told))

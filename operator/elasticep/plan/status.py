@@ -97,13 +97,19 @@ def _conditions(view: View, decision: Decision) -> tuple[Condition, ...]:
 
 def _ready(view: View, decision: Decision) -> Verdict:
     """Serving with the wanted size, from this generation's template."""
-    if view.spec.replicas == 0 and decision.resting and not decision.withheld:
+    if view.spec.replicas == 0 and _is_stopped(view, decision):
         return Verdict(status=ConditionStatus.TRUE, reason=decision.reason)
     wanted = view.leader_serves and _effective(view) == view.desired
     idle = decision.resting and not decision.withheld and decision.memory.operation is None
     if wanted and view.template_is_current and idle and decision.limit is None:
         return Verdict(status=ConditionStatus.TRUE, reason=decision.reason)
     return Verdict(status=ConditionStatus.FALSE, reason=decision.reason)
+
+
+def _is_stopped(view: View, decision: Decision) -> bool:
+    """Whether nothing is left of a group that is to have no pods."""
+    left = decision.memory.retiring or view.snapshot.pods
+    return decision.resting and not decision.withheld and not left
 
 
 def _available(view: View, decision: Decision) -> Verdict:
@@ -114,10 +120,26 @@ def _available(view: View, decision: Decision) -> Verdict:
         return Verdict(
             status=ConditionStatus.TRUE, reason=Reason(word=Settled.SERVING, message=message)
         )
+    if serves := _still_serving(view, decision.memory):
+        message = f"{serves} serves until its successor does"
+        return Verdict(
+            status=ConditionStatus.TRUE, reason=Reason(word=Settled.SERVING, message=message)
+        )
     if view.leader is not None and view.leader.ready and isinstance(engine, EngineUnknown):
         reason = Reason(word=engine.reason, message=engine.message)
         return Verdict(status=ConditionStatus.UNKNOWN, reason=reason)
     return Verdict(status=ConditionStatus.FALSE, reason=decision.reason)
+
+
+def _still_serving(view: View, memory: Memory) -> str:
+    """The leader pod of a retiring incarnation that gets requests, if there is one."""
+    retiring = {each.id for each in memory.retiring if not each.ends_first}
+    leaders = (
+        pod.name
+        for pod in view.snapshot.pods
+        if pod.incarnation in retiring and pod.serving and pod.ready and not pod.terminating
+    )
+    return next(leaders, "")
 
 
 def _reconciling(decision: Decision) -> Verdict:

@@ -31,6 +31,9 @@ from elasticep.plan.retirement import retire, retire_pods
 from elasticep.plan.view import View
 from elasticep.world.engine import CompletionSucceeded, EngineState
 
+TEMPLATE_CHANGED = "the spec has changed in what shapes the pods"
+"""Why there is a roll-out."""
+
 _DROP_POLL = timedelta(seconds=1)
 _PROOF_POLL = timedelta(seconds=1)
 
@@ -44,7 +47,6 @@ def begin_surge(view: View, kind: MoveKind, message: str) -> Decision:
         successor=successor,
         after=known.serial if known else successor.serial - 1,
         started_at=view.snapshot.now,
-        deadline=_deadline(view),
         message=message,
     )
     return _tend_successor(view.without_operation().remember(move=move))
@@ -85,7 +87,9 @@ def follow_move(view: View) -> Decision:
         return lose_predecessor(view, move, lost)
     if not_wanted := _why_not_wanted(view, move):
         return drop_successor(view, not_wanted)
-    return _tend_successor(view)
+    if move.kind is MoveKind.SCALE_DOWN and not view.template_is_current:
+        move = move.changed(kind=MoveKind.ROLL_OUT, message=TEMPLATE_CHANGED)
+    return _tend_successor(view.remember(move=move))
 
 
 def drop_successor(view: View, why: str) -> Decision:
@@ -107,6 +111,8 @@ def _why_not_wanted(view: View, move: MoveStatus) -> str:
     if not view.template_is_current:
         restarts = view.spec.rollout.strategy is not MoveStrategy.SURGE
         return "spec.rollout.strategy is not Surge any more" if restarts else ""
+    if move.kind is MoveKind.ROLL_OUT:
+        return "the spec is again what the pods that serve were made from"
     engine = view.engine
     if engine is None:
         return ""
@@ -141,9 +147,11 @@ def _next_look(view: View, decision: Decision) -> timedelta | None:
         return _PROOF_POLL
     if view.leader is None or not view.leader.ready or view.engine is None:
         return WAITING_POLL
-    move, now = view.memory.move, view.snapshot.now
-    late = move is not None and view.successor().live and now < move.deadline
-    return move.deadline - now if move is not None and late else None
+    successor = view.successor()
+    deadline = _deadline(successor)
+    if deadline is None or deadline <= view.snapshot.now:
+        return None
+    return deadline - view.snapshot.now
 
 
 def _seen_from(view: View, decision: Decision) -> Decision:
@@ -154,13 +162,10 @@ def _seen_from(view: View, decision: Decision) -> Decision:
         raise ValueError(message)
     begun_again = successor.serial != move.successor.serial
     told = joiner_statuses(replace(view.successor(), memory=decision.memory))
-    move = move.model_copy(
-        update={
-            "successor": successor,
-            "operation": decision.memory.operation,
-            "joiners": () if begun_again else told,
-            "deadline": _deadline(view) if begun_again else move.deadline,
-        }
+    move = move.changed(
+        successor=successor,
+        operation=decision.memory.operation,
+        joiners=() if begun_again else told,
     )
     memory = replace(view.memory, move=move, failures=decision.memory.failures)
     reason = _told_of_successor(decision.reason)
@@ -190,9 +195,8 @@ def _no_room(view: View, limit: Reason) -> Reason:
 
 def _give_up_late(successor: View) -> Decision | None:
     """The end of a successor that holds GPUs and does not come to serve."""
-    move = successor.memory.move
-    leader = successor.leader
-    if move is None or leader is None or not leader.node or successor.snapshot.now < move.deadline:
+    deadline = _deadline(successor)
+    if deadline is None or successor.snapshot.now < deadline:
         return None
     known = successor.memory.failures
     if known is not None and back_off.is_final(successor):
@@ -201,10 +205,7 @@ def _give_up_late(successor: View) -> Decision | None:
         actions = delete_all(successor.live, why=known.message)
         return replace(backing_off(given_up), actions=actions)
     seconds = successor.spec.rollout.progress_deadline_seconds
-    message = (
-        f"the next incarnation did not come to serve within {seconds} s "
-        "(spec.rollout.progressDeadlineSeconds)"
-    )
+    message = f"it did not come to serve within {seconds} s (spec.rollout.progressDeadlineSeconds)"
     return restart(successor, Failure(reason=Loss.PROGRESS_DEADLINE_EXCEEDED, message=message))
 
 
@@ -219,6 +220,10 @@ def _renew_outgrown(view: View, engine: EngineState) -> Decision | View:
     return begin_again(view, reason)
 
 
-def _deadline(view: View) -> datetime:
-    allowed = timedelta(seconds=view.spec.rollout.progress_deadline_seconds)
-    return view.snapshot.now + allowed
+def _deadline(successor: View) -> datetime | None:
+    """When a successor is late; never while it waits for its node, and so holds no GPUs."""
+    move, leader = successor.memory.move, successor.leader
+    if move is None or leader is None or leader.scheduled_at is None:
+        return None
+    allowed = timedelta(seconds=successor.spec.rollout.progress_deadline_seconds)
+    return max(move.started_at, leader.scheduled_at) + allowed

@@ -129,7 +129,8 @@ class View:
         """The leader pod of the incarnation on record, or else of the newest.
 
         One of an earlier incarnation than that on record is none, however well it looks: it was
-        given up, and whoever was to delete it died in between. With nothing on record, as in an
+        given up, and whoever was to delete it died in between. A later one may come from a request
+        that was made before the record, and arrived after it. With nothing on record, as in an
         object that was restored from a backup, it is the one that has the traffic.
         """
         known = self.memory.incarnation

@@ -7,6 +7,7 @@ from typing import Any
 
 from elasticep.api.models import GroupStatus, MoveStatus, OperationStatus
 from elasticep.api.reading import read_status
+from elasticep.plan.events import took_over
 from elasticep.run.metrics import Metrics
 from elasticep.world.key import Key
 
@@ -48,10 +49,9 @@ class GroupBook:
                 seconds=self._since(scale.started_at),
             )
         if move is not None and not _goes_on(move, after.move):
-            took_over = after.incarnation and after.incarnation.id == move.successor.id
             self.metrics.move_ended(
                 kind=move.kind,
-                outcome="success" if took_over else "dropped",
+                outcome="success" if took_over(before, after) else "dropped",
                 seconds=self._since(move.started_at),
             )
         known = before.failures

@@ -7,6 +7,7 @@ from datetime import timedelta
 from elasticep.apply.executor import Executor
 from elasticep.apply.reporter import Reporter
 from elasticep.observe.observer import Observer
+from elasticep.plan.events import took_over
 from elasticep.plan.planner import plan
 from elasticep.world.key import Key
 
@@ -39,7 +40,8 @@ class Reconciler:
         for action in planned.actions:
             _LOG.info("%s: %s", type(action).__name__, action.why)
         refusals = await self.executor.carry_out(planned.actions, key=key, engines=observed.engines)
-        if refusals:
+        # What was heard of the engines is of the one that gave way: the next look explains.
+        if refusals and not took_over(snapshot.group.status, planned.status):
             planned = plan(replace(snapshot, group=group, refusals=refusals))
             await self.reporter.report(group, planned.status)
         return planned.look_again

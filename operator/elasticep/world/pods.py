@@ -56,6 +56,8 @@ class Pod:
     ready: bool = False
     unschedulable: str = ""
     """The scheduler's words while it finds no node; empty otherwise."""
+    scheduled_at: datetime | None = None
+    """When it was given its node."""
     gated: bool = False
     """Held back by a scheduling gate, as queueing systems do."""
     gone_by: datetime | None = None
