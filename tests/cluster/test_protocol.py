@@ -34,7 +34,6 @@ FAULTS = {
         "times": 8,
     },
     "a state that comes late": {"do": "slow", "route": "status", "seconds": 5, "times": 2},
-    "a phase that nobody knows": {"do": "show_phase", "phase": "reticulating_splines"},
 }
 
 
@@ -46,11 +45,36 @@ def test_a_growth_survives(name: str, namespace: Namespace) -> None:
 
     group.scale(2)
 
-    if FAULTS[name]["do"] == "show_phase":
-        eventually(lambda: group.effective() == 6, within=60, explain=group.describe)
-    else:
-        group.await_size(6, within=90)
+    group.await_size(6, within=90)
     assert group.accepted_requests() == {"6": 1}
+
+
+def test_a_growth_through_phases_that_nobody_knows_is_followed_to_its_end(
+    namespace: Namespace,
+) -> None:
+    group = namespace.create_group(replicas=1)
+    group.await_size(4)
+
+    group.scale(2)
+    eventually(group.accepted_requests, within=30, explain=group.describe)
+    group.inject({"do": "show_phase", "phase": "reticulating_splines"})
+
+    eventually(lambda: group.effective() == 6, within=60, explain=group.describe)
+    assert group.accepted_requests() == {"6": 1}
+
+
+def test_an_engine_in_a_phase_that_nobody_knows_is_asked_for_nothing(
+    namespace: Namespace,
+) -> None:
+    group = namespace.create_group(replicas=1)
+    group.await_size(4)
+    group.inject({"do": "show_phase", "phase": "reticulating_splines"})
+
+    group.scale(2)
+
+    group.await_condition("Ready", "False", "ReticulatingSplines")
+    assert group.accepted_requests() == {}
+    assert group.condition("Available")[0] == "True"
 
 
 def test_a_refused_request_is_reported_and_tried_again_after_a_back_off(
