@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from tests.sim.api_server import ApiServer
 from tests.sim.engines import LEADER_LOADS, Death, LeaderProcess
 from tests.sim.joining import JOINER_LOADS, JOINER_PATIENCE, JoinerProcess, Stage
-from tests.sim.pods import SimPod
+from tests.sim.pods import LEARNS_WITHIN, SimPod
 
 from elasticep.api import names
 from simengine.faults import NativeShrink
@@ -18,9 +18,6 @@ NODE_EVICTS_AFTER = timedelta(minutes=5)
 FULL = "0/3 nodes are available: 3 Insufficient nvidia.com/gpu."
 PLENTY = 64
 """GPUs for more pods than a story has."""
-
-LEARNS_WITHIN = timedelta(seconds=5)
-"""How long a node may go on to send requests to a leader that gets no more traffic."""
 
 
 @dataclass(eq=False, kw_only=True)

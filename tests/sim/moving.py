@@ -7,15 +7,13 @@ from datetime import datetime, timedelta
 
 from tests.sim.api_server import ApiServer
 from tests.sim.decisions import operations
-from tests.sim.pods import SimPod
+from tests.sim.pods import LEARNS_WITHIN, SimPod
+from tests.sim.switching import judge_lateness, judge_switch, judge_traffic
 from tests.sim.wellformed import insist
 
 from elasticep.api import names
 from elasticep.api.models import GroupSpec, GroupStatus, MoveKind, RetiringStatus
-from elasticep.plan.actions import DeletePod, StopTraffic
 from elasticep.plan.decision import Plan
-from elasticep.plan.template_hash import template_hash
-from elasticep.world.engine import CompletionSucceeded, EngineState
 from elasticep.world.snapshot import Snapshot
 
 OVERDUE_AFTER = timedelta(seconds=15)
@@ -42,11 +40,12 @@ class Moving:
         if new.incarnation is not None and new.incarnation.id == coming and not stops:
             ended = {each.id for each in new.retiring}
             if old.incarnation is not None and old.incarnation.id in ended:
-                _judge_switch(snapshot)
+                judge_switch(snapshot)
             else:
                 insist(not self._is_well(old), "a leader that serves is not taken for lost")
         if not snapshot.refusals:
-            _judge_traffic(snapshot, planned)
+            judge_traffic(snapshot, planned)
+            judge_lateness(snapshot, planned)
 
     def _is_well(self, status: GroupStatus) -> bool:
         assert status.incarnation is not None
@@ -162,6 +161,9 @@ class Moving:
         late = retiring.deadline is not None and self.api.now >= retiring.deadline
         left = process.requests.unanswered(self.api.now)
         insist(late or not left, f"{pod.name} answers {left} requests before it ends")
+        known = pod.traffic_left_at
+        settled = known is None or self.api.now >= known + LEARNS_WITHIN
+        insist(late or settled, f"{pod.name} is not ended while a node may send it a request")
 
     def _retiring(self, pod: SimPod) -> RetiringStatus | None:
         return retiring_of(self.api.status, pod)
@@ -181,36 +183,6 @@ class Moving:
 def retiring_of(status: GroupStatus, pod: SimPod) -> RetiringStatus | None:
     """What is on record about the end of a pod's incarnation, if anything."""
     return next((each for each in status.retiring if each.id == pod.incarnation), None)
-
-
-def _judge_switch(snapshot: Snapshot) -> None:
-    """Traffic goes over to a successor that is proven, whole, and what the spec asks for."""
-    spec, heard, move = snapshot.group.spec, snapshot.successor, snapshot.group.status.move
-    assert isinstance(spec, GroupSpec)
-    assert move is not None
-    insist(heard is not None, "nothing goes over to an engine that nobody has heard")
-    assert heard is not None
-    proven = isinstance(heard.completion, CompletionSucceeded)
-    insist(proven, "a completion proves a successor before it takes over")
-    engine = heard.engine
-    sized = isinstance(engine, EngineState) and engine.effective == spec.ep_size()
-    insist(sized, f"a successor takes over at the wanted size, not {engine}")
-    pods = [p for p in snapshot.pods if p.incarnation == move.successor.id and not p.terminating]
-    current = all(pod.template_hash == template_hash(spec) for pod in pods)
-    insist(current and len(pods) >= spec.replicas, f"a successor is whole, not {pods}")
-
-
-def _judge_traffic(snapshot: Snapshot, planned: Plan) -> None:
-    """As soon as what is on record serves, an earlier leader gets no traffic any more."""
-    spec, record = snapshot.group.spec, planned.status.incarnation
-    if not isinstance(spec, GroupSpec) or spec.paused or record is None:
-        return
-    serving = [pod for pod in snapshot.pods if pod.serving and not pod.terminating]
-    if not any(pod.incarnation == record.id and pod.ready for pod in serving):
-        return
-    left = {a.uid for a in planned.actions if isinstance(a, StopTraffic | DeletePod)}
-    others = [p.name for p in serving if p.incarnation != record.id and p.uid not in left]
-    insist(not others, f"two incarnations do not go on to serve: {others}")
 
 
 def _shrinks(status: GroupStatus) -> set[str]:

@@ -15,6 +15,9 @@ from elasticep.world.pods import Container, Exit, Pod
 
 Process = LeaderProcess | JoinerProcess
 
+LEARNS_WITHIN = timedelta(seconds=5)
+"""How long a node may go on to send requests to a leader that gets no more traffic."""
+
 LONGEST_RESTART_DELAY = timedelta(minutes=5)
 
 
