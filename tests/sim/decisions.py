@@ -125,7 +125,8 @@ def comes_to_rest(snapshot: Snapshot, planned: Plan) -> None:
         seen.append(planned)
     after = planned.status.failures
     if before is not None and after is not None:
-        insist(after.count <= before.count + 1, f"one failure is counted once: {_ready(seen)}")
+        most = max(before.count, before.interrupted) + 1
+        insist(after.count <= most, f"one failure is counted once: {_ready(seen)}")
 
 
 def _has_moved(old: GroupStatus, new: GroupStatus) -> bool:
