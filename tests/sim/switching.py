@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.sim.pods import LEARNS_WITHIN
 from tests.sim.wellformed import insist
 
 from elasticep.api import names
@@ -51,7 +52,8 @@ def judge_lateness(snapshot: Snapshot, planned: Plan) -> None:
     late = {
         each.id
         for each in planned.status.retiring
-        if each.deadline is not None and snapshot.now >= each.deadline
+        if each.deadline is not None and each.since is not None
+        if snapshot.now >= max(each.deadline, each.since + LEARNS_WITHIN)
     }
     ended = {action.uid for action in planned.actions if isinstance(action, DeletePod)}
     for pod in snapshot.pods:
