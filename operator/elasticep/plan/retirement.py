@@ -122,7 +122,8 @@ def end_retiring(view: View, decision: Decision) -> Decision:
     return replace(
         decision,
         memory=replace(decision.memory, retiring=tuple(left for left, _ in steps)),
-        actions=(*decision.actions, *(action for _, actions in steps for action in actions)),
+        # First: what comes after a deed that is refused is not done, perhaps at every look.
+        actions=(*(action for _, actions in steps for action in actions), *decision.actions),
         draining=_reason(view),
         look_again=min(waits),
     )
