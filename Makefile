@@ -32,6 +32,10 @@ ROOT_PYTEST := $(AS_ROOT) $(PYTEST) -p no:cacheprovider
 
 ##@ Use
 
+.PHONY: demo-moves
+demo-moves: $(READY) ## After the demo: its group shrinks and gets another image while clients go on asking
+	@$(AS_ROOT) $(BIN)/python -m demo moves
+
 .PHONY: demo
 demo: $(READY) ## Boot a cluster, install the operator and watch a group grow from 4 to 8 ranks
 	@$(AS_ROOT) $(BIN)/python -m demo

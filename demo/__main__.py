@@ -1,4 +1,7 @@
-"""`python -m demo` plays the whole demo; `python -m demo install` only installs the operator."""
+"""`python -m demo` plays the whole demo, `python -m demo moves` what can follow it.
+
+`python -m demo install` only installs the operator.
+"""
 
 import argparse
 import sys
@@ -8,7 +11,7 @@ from contextlib import contextmanager
 
 from rich.console import Console
 
-from demo import acts, proof, timing
+from demo import acts, moves, proof, timing
 from demo.diagnosis import DemoError, diagnosis
 from testbed.cluster import Cluster
 from testbed.errors import TestbedError
@@ -31,6 +34,7 @@ _FAREWELL = """\
   kubectl logs -n {operator_namespace} deployment/{operator}
   kubectl delete eepg {group}        [dim]nothing of it is left behind[/]
 
+  make demo-moves                          [dim]it shrinks, and is rolled out, under load[/]
   make down                                [dim]ends all of this; what was built stays cached[/]
 """
 
@@ -38,13 +42,15 @@ _FAREWELL = """\
 def main(argv: Sequence[str] | None = None) -> int:
     """Play it; the answer is the exit code."""
     parser = argparse.ArgumentParser(prog="demo", description="A group grows in a real cluster.")
-    parser.add_argument("act", nargs="?", choices=["all", "install"], default="all")
+    parser.add_argument("act", nargs="?", choices=["all", "install", "moves"], default="all")
     parser.add_argument("--deadline", type=float, default=180.0, help="seconds for the growth")
     options = parser.parse_args(argv)
     console = Console(highlight=False)
     try:
         if options.act == "install":
             acts.install(Cluster.running())
+        elif options.act == "moves":
+            _Demo(console=console).play_moves(deadline_seconds=options.deadline)
         else:
             _Demo(console=console).play(deadline_seconds=options.deadline)
     except (TestbedError, DemoError) as error:
@@ -84,6 +90,25 @@ class _Demo:
             raise
         self._sum_up(growth)
         self._say_farewell(cluster)
+
+    def play_moves(self, *, deadline_seconds: float) -> None:
+        """What comes after the demo: the same group shrinks and is rolled out, under load."""
+        cluster = Cluster.running()
+        with open_report() as report:
+            acts.await_resolver(report, version=acts.ENGINE_VERSIONS[1])
+        for move in moves.MOVES:
+            self._heading(move.title)
+            self._say_command(move.command)
+            try:
+                seen = moves.play(
+                    cluster, move, console=self._console, deadline_seconds=deadline_seconds
+                )
+            except DemoError:
+                self._diagnose(cluster)
+                raise
+            self._say_output(f"\nMeanwhile: {seen}")
+        self._say_command("kubectl get eepg --output=wide")
+        self._say_output(cluster.kubectl("get", "eepg", "-o", "wide", f"-n={acts.NAMESPACE}"))
 
     def _prove(self, cluster: Cluster) -> None:
         self._heading("It serves, and says no to what it has no room for")

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty
@@ -11,7 +12,7 @@ from rich.console import Console
 
 from demo.diagnosis import DemoError
 from demo.picture import open_picture
-from demo.scene import Scene, of_group, read_scene
+from demo.scene import Scene, happened_at, of_group, read_scene
 from demo.watch import Change, watch
 from demo.web import ask
 from elasticep.api import names
@@ -24,7 +25,9 @@ from testbed.places import Places
 from testbed.progress import Report
 
 NODES = 3
-ENGINE_VERSIONS = ("0.5.19",)
+ENGINE_VERSIONS = ("0.5.19", "0.5.23")
+"""The one that the example asks for, and one to roll out."""
+
 NAMESPACE = "default"
 GROUP = "deepseek-v2-lite"
 OPERATOR = "elasticep-operator"
@@ -51,13 +54,13 @@ def boot(places: Places, report: Report) -> Cluster:
     return Cluster.running(places)
 
 
-def await_resolver(report: Report) -> None:
-    """SGLang's argument resolver has its first verdict behind it.
+def await_resolver(report: Report, *, version: str = ENGINE_VERSIONS[0]) -> None:
+    """The argument resolver of an SGLang release has its first verdict behind it.
 
     On a new machine it first installs SGLang, which the leader would otherwise wait for.
     Raises DemoError when it fails.
     """
-    question = {"version": ENGINE_VERSIONS[0], "argv": ["--model-path", "any"]}
+    question = {"version": version, "argv": ["--model-path", "any"]}
     with report.step("waiting for SGLang's argument resolver"):
         url = f"http://{HOST}:{RESOLVER_PORT}/resolve"
         ask(url, body=json.dumps(question), seconds=_RESOLVER_SECONDS)
@@ -99,10 +102,30 @@ def grow(cluster: Cluster, *, console: Console, deadline_seconds: float) -> Grow
 
     Raises DemoError when it does not within the deadline.
     """
+    return _show_until_complete(
+        cluster,
+        ("apply", "-f", str(cluster.places.source / EXAMPLE)),
+        console=console,
+        deadline_seconds=deadline_seconds,
+    )
+
+
+def change(cluster: Cluster, *words: str, console: Console, deadline_seconds: float) -> Growth:
+    """The group is changed with kubectl, and becomes what it is asked to be.
+
+    Raises DemoError when it does not within the deadline.
+    """
+    return _show_until_complete(cluster, words, console=console, deadline_seconds=deadline_seconds)
+
+
+def _show_until_complete(
+    cluster: Cluster, words: Sequence[str], *, console: Console, deadline_seconds: float
+) -> Growth:
+    applied_at = time.time()
+    cluster.kubectl(*words, f"--namespace={NAMESPACE}")
+    # Only now, so that the first that is seen of the group is what it is asked to be.
     seen = watch(Api.from_kubeconfig(cluster.kubeconfig), (_GROUPS, _PODS, _EVENTS))
     world = _World()
-    applied_at = time.time()
-    cluster.kubectl("apply", f"--namespace={NAMESPACE}", "-f", str(cluster.places.source / EXAMPLE))
     served_at: dict[int, float] = {}
     with open_picture(console, title=GROUP) as show:
         while True:
@@ -112,7 +135,7 @@ def grow(cluster: Cluster, *, console: Console, deadline_seconds: float) -> Grow
                 change = None
             if change is not None:
                 world.take(change)
-            scene = world.scene()
+            scene = world.scene(since=applied_at)
             now = change.at if change is not None else time.time()
             if scene.settled and scene.effective:
                 served_at.setdefault(scene.effective, now)
@@ -142,7 +165,8 @@ class _World:
         else:
             objects[name] = change.object
 
-    def scene(self) -> Scene:
+    def scene(self, *, since: float) -> Scene:
+        """What there is to see, of the events those that came after ``since``."""
         group = self._objects[_GROUPS].get(GROUP)
         uid = group["metadata"]["uid"] if group else ""
         return read_scene(
@@ -151,6 +175,6 @@ class _World:
             events=[
                 event
                 for event in self._objects[_EVENTS].values()
-                if event.get("regarding", {}).get("uid") == uid
+                if event.get("regarding", {}).get("uid") == uid and happened_at(event) >= since
             ],
         )

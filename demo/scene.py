@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from elasticep.api import names
@@ -39,6 +40,8 @@ class Scene:
     desired: int = 0
     pending: int | None = None
     ready: bool = False
+    busy: bool = False
+    """The operator is at work, if only at the end of what served before."""
     reason: str = ""
     message: str = ""
     pods: tuple[PodView, ...] = ()
@@ -52,7 +55,7 @@ class Scene:
     @property
     def complete(self) -> bool:
         """The group is as it was asked for, and so is each of its pods."""
-        return self.ready and all(pod.state == "Ready" for pod in self.pods)
+        return self.ready and not self.busy and all(pod.state == "Ready" for pod in self.pods)
 
 
 def read_scene(
@@ -73,6 +76,7 @@ def read_scene(
         pending=sizes.get("pending"),
         ready=ready.get("status") == "True"
         and status.get("observedGeneration") == (group or {})["metadata"]["generation"],
+        busy=conditions.get("Reconciling", {}).get("status") == "True",
         reason=ready.get("reason", ""),
         message=ready.get("message", ""),
         pods=tuple(views),
@@ -83,6 +87,12 @@ def read_scene(
 def of_group(pod: Mapping[str, Any], name: str) -> bool:
     """Whether the pod belongs to the group of this name."""
     return bool(pod["metadata"].get("labels", {}).get(names.LABEL_GROUP) == name)
+
+
+def happened_at(event: Mapping[str, Any]) -> float:
+    """When an event came, or came again, in seconds since the epoch."""
+    moment = (event.get("series") or {}).get("lastObservedTime") or event["eventTime"]
+    return datetime.fromisoformat(moment).timestamp()
 
 
 def _pod(pod: Mapping[str, Any]) -> PodView:

@@ -153,8 +153,8 @@ class ScaleDown(ApiModel):
     """What Native comes to when the engine cannot give ranks back."""
 
     drain_seconds: Annotated[int, Field(ge=0, le=86400)] = 120
-    """How long an engine that gets no new requests may take to finish those it has, before it is
-    ended: after a scale-down, a roll-out or a stop.
+    """How long an engine that gets no new requests may take to answer those it has, before it is
+    ended: after a scale-down, a roll-out or a stop. It has 5 seconds at least.
     """
 
     stabilization_seconds: Annotated[int, Field(ge=0, le=3600)] = 300

@@ -41,6 +41,11 @@ _ERRORS: Mapping[int, type[KubeError]] = {
     429: UnavailableError,
 }
 
+_KIND_NOT_KNOWN_YET = "cannot find RESTMapping"
+"""For some seconds after the CRD is installed, a server with OwnerReferencesPermissionEnforcement
+forbids whatever a group is to own: it passes by itself, and is nobody's missing right
+(https://github.com/kubernetes/kubernetes/blob/master/plugin/pkg/admission/gc/gc_admission.go)."""
+
 
 class KubeClient:
     """A `Kube` over HTTPS."""
@@ -198,6 +203,8 @@ def _error(code: int, data: bytes) -> KubeError:
         status = {}
     reason = status.get("reason", "")
     message = status.get("message", "") or data.decode(errors="replace")[:512]
+    if _KIND_NOT_KNOWN_YET in message:
+        return UnavailableError(code, reason, message)
     return _error_class(code, reason)(code, reason, message)
 
 
