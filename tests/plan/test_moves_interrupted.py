@@ -48,6 +48,16 @@ def test_a_leader_that_is_out_of_time_still_gets_its_pods_own_grace_period() -> 
     assert deletion.grace_seconds is None
 
 
+def test_a_drain_that_is_on_no_record_any_more_is_begun_again() -> None:
+    """Somebody wiped the status; the label tells that the leader may have requests."""
+    wiped = moves.changed(states.serving(4), "leader-uid", serving=False, has_served=True)
+
+    planned = plan(states.wanting(STOPPED, wiped))
+
+    assert planned.actions == ()
+    assert planned.status.retiring[0].since == world.NOW
+
+
 @pytest.mark.parametrize(("seconds", "ends"), [(1, False), (6, True)])
 def test_no_drain_is_over_before_every_node_knows(seconds: int, ends: bool) -> None:
     impatient = world.spec(replicas=0, scaleDown={"drainSeconds": 0})

@@ -156,7 +156,7 @@ class ApiServer:
     def label(self, pod: SimPod, *, serving: bool) -> None:
         """Put a leader into the Service, or take it out."""
         if pod.serving != serving:
-            pod.serving = serving
+            pod.has_served, pod.serving = pod.serving and not serving, serving
             pod.traffic_left_at = None if serving else self.now
             self.touch()
 

@@ -34,6 +34,7 @@ class SimPod:
     node: str = ""
     ready: bool = False
     serving: bool = False
+    has_served: bool = False
     traffic_left_at: datetime | None = None
     """When it was taken out of the Service, if it has ever been in it."""
     unschedulable: str = ""
@@ -174,6 +175,7 @@ class SimPod:
             leader_life=annotations.get(names.ANNOTATION_LEADER_LIFE, ""),
             template_hash=self.template_hash,
             serving=self.serving,
+            has_served=self.has_served,
             phase=self.phase,
             reason=self.reason,
             message=self.message,

@@ -25,6 +25,7 @@ def read_pod(raw: JsonObject) -> Pod:
         leader_life=annotations.get(names.ANNOTATION_LEADER_LIFE, ""),
         template_hash=labels.get(names.LABEL_TEMPLATE_HASH, ""),
         serving=labels.get(names.LABEL_SERVING) == "true",
+        has_served=labels.get(names.LABEL_SERVING) == "false",
         phase=status.get("phase", "Pending"),
         reason=status.get("reason", ""),
         message=status.get("message", ""),

@@ -75,7 +75,7 @@ def _noted(
     """The view with the incarnations of these pods on record as retiring."""
     known = {each.id for each in view.memory.retiring}
     given_up = {pod.incarnation: pod.serial for pod in pods if pod.incarnation not in known}
-    answering = {pod.incarnation for pod in pods if pod.serving}
+    answering = {pod.incarnation for pod in pods if pod.serving or pod.has_served}
     added = tuple(
         RetiringStatus(
             id=id_,

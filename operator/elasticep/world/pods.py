@@ -46,6 +46,9 @@ class Pod:
     leader_life: str = ""
     template_hash: str = ""
     serving: bool = False
+    """The Service selects it."""
+    has_served: bool = False
+    """The Service selected it once, and does not any more."""
     phase: str = "Pending"
     reason: str = ""
     message: str = ""
