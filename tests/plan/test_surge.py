@@ -165,6 +165,17 @@ def test_a_newer_template_replaces_the_half_made_successor() -> None:
     assert states.condition(planned.status, "Available")[0] == "True"
 
 
+def test_a_whole_successor_of_an_older_template_takes_nothing_over() -> None:
+    state = moves.beside(surging(NEW_IMAGE), moves.next_leader(NEW_IMAGE), heard=moves.proven(4))
+    newest = world.spec(replicas=1, engine={"image": "lmsysorg/sglang:v0.5.21"})
+
+    planned = plan(states.wanting(newest, state))
+
+    assert moves.done(planned) == [("delete", NEXT)]
+    assert planned.status.incarnation is not None
+    assert planned.status.incarnation.id == world.INCARNATION
+
+
 def test_a_successor_without_room_leaves_the_old_one_serving_and_says_what_would_do() -> None:
     words = "0/3 nodes are available: 3 Insufficient nvidia.com/gpu."
     pending = moves.next_leader(

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from elasticep.api import names
-from elasticep.api.models import JoinerState
 from elasticep.api.reasons import Progress
 from elasticep.plan import back_off, pods
 from elasticep.plan.actions import CreatePod, DeletePod
@@ -118,8 +117,7 @@ def joiner_failure(joiner: Pod) -> Failure | None:
 
 def failed_joiners(view: View) -> tuple[Pod, ...]:
     """The joiners that have failed, stand still, and are not known to have joined."""
-    joined = {j.uid for j in view.memory.joiners if j.state is JoinerState.JOINED}
-    return tuple(pod for pod in view.joiners if pod.uid not in joined and standing_failure(pod))
+    return tuple(pod for pod in view.joiners if not view.has_joined(pod) and standing_failure(pod))
 
 
 def standing_failure(joiner: Pod) -> Failure | None:

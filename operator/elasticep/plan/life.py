@@ -52,9 +52,7 @@ def _resize(view: View, engine: EngineState, move: Move) -> Decision:
     if hung := end_overdue(view):
         return hung
     moved = move(view, engine)
-    decision = moved if isinstance(moved, Decision) else grow(moved, engine)
-    if decision is None:
-        return _rest(view if isinstance(moved, Decision) else moved, engine)
+    decision = moved if isinstance(moved, Decision) else grow(moved, engine) or _rest(moved, engine)
     if view.leader is None or view.leader.ready or decision.look_again is not None:
         return decision
     return replace(decision, look_again=WAITING_POLL)

@@ -28,7 +28,7 @@ def note_target(view: View, engine: EngineState) -> View:
     """The view with it on record since when no more than the wanted size has been asked for.
 
     A target that falls further begins anew; one that rises and is still smaller than what serves
-    does not, for that much has not been asked for all the while either.
+    does not: no more than that was asked for all the while.
     """
     known = view.memory.scale_down
     if engine.effective <= view.desired:

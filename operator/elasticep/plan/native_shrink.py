@@ -43,15 +43,15 @@ def settle_shrink(view: View, engine: EngineState, operation: OperationStatus) -
         operation = renew(view, operation)
     elif operation.phase != Phase.ASKING_AGAIN or engine.phase == FAILED_PHASE:
         words = engine.last_error or "the engine gave up without a reason"
-        return refused(view, f"{operation.message} failed: {words}")
+        return note_refusal(view, f"{operation.message} failed: {words}")
     elif in_vain := asked_in_vain(view, engine, operation):
-        return refused(view, in_vain)
+        return note_refusal(view, in_vain)
     if view.desired != operation.to or not view.template_is_current:
         return drop(view, operation)
     return ask(view.remember(operation=operation), operation, why="fewer ranks are wanted")
 
 
-def refused(view: View, words: str) -> View:
+def note_refusal(view: View, words: str) -> View:
     """The view with it on record that the engine does not give ranks back."""
     wanted = view.memory.scale_down
     noted = wanted.changed(refusal=words) if wanted else None

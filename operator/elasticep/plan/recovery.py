@@ -77,17 +77,17 @@ def _joined_offsets(view: View, engine: EngineState) -> Iterable[int]:
 
 def lost_joiners(view: View) -> tuple[Pod, ...]:
     """The joiners that had joined and whose engine has ended: no life of it has their ranks."""
-    joined = {j.uid for j in view.memory.joiners if j.state is JoinerState.JOINED}
     return tuple(
-        pod for pod in view.joiners if pod.uid in joined and (pod.dead or _was_restarted(view, pod))
+        pod
+        for pod in view.joiners
+        if view.has_joined(pod) and (pod.dead or _was_restarted(view, pod))
     )
 
 
 def _was_restarted(view: View, joiner: Pod) -> bool:
     """Whether a joiner's engine has begun another life since it joined."""
-    known = next((j for j in view.memory.joiners if j.uid == joiner.uid), None)
-    joined = known is not None and known.state is JoinerState.JOINED
-    return joined and known is not None and joiner.restarts > known.restarts
+    known = view.record_of(joiner)
+    return view.has_joined(joiner) and known is not None and joiner.restarts > known.restarts
 
 
 def _loss(view: View, word: AnyWord, message: str) -> Failure:

@@ -3,7 +3,7 @@
 from elasticep.plan import back_off
 from elasticep.plan.back_off import Failure
 from elasticep.plan.decision import Decision, Reason
-from elasticep.plan.native_shrink import refused
+from elasticep.plan.native_shrink import note_refusal
 from elasticep.plan.operation import OPERATION_POLL
 from elasticep.plan.recovery import backing_off
 from elasticep.plan.view import View
@@ -27,7 +27,7 @@ def explain_refusal(view: View) -> Decision | None:
     if refusal.by_engine:
         operation = view.memory.operation
         if operation is not None and operation.kind == "Shrink":
-            return _keep_size(refused(view, failure.message), failure)
+            return _fall_back(note_refusal(view, failure.message), failure)
         view = view.without_operation()
     if back_off.holds(view):
         # A Service or a Secret is tried at every look; only a try that was due is counted.
@@ -35,7 +35,7 @@ def explain_refusal(view: View) -> Decision | None:
     return backing_off(view.remember(failures=back_off.count_failure(view, failure)))
 
 
-def _keep_size(view: View, failure: Failure) -> Decision:
+def _fall_back(view: View, failure: Failure) -> Decision:
     """An engine that does not give ranks back has not failed: the fallback is next."""
     reason = Reason(word=failure.reason, message=failure.message)
     return Decision(reason=reason, memory=view.memory, look_again=OPERATION_POLL)

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from elasticep.api.models import JoinerState, JoinerStatus
+from elasticep.api.models import JoinerState
 from elasticep.api.reasons import Progress
 from elasticep.plan.decision import Decision, Reason
 from elasticep.plan.recovery import delete
@@ -40,16 +40,12 @@ def release(view: View, engine: EngineState) -> Decision | None:
 
 def is_retired(view: View, engine: EngineState, joiner: Pod) -> bool:
     """Whether a joiner had joined, and the engine serves without its ranks now."""
-    known = _known(view, joiner)
+    known = view.record_of(joiner)
     had_joined = known is not None and known.state in {JoinerState.JOINED, JoinerState.RETIRED}
     return had_joined and joiner.offset >= engine.effective
 
 
 def _ranks(view: View, joiner: Pod) -> range:
-    known = _known(view, joiner)
+    known = view.record_of(joiner)
     count = known.ranks if known is not None else view.spec.joiner.ranks
     return range(joiner.offset, joiner.offset + count)
-
-
-def _known(view: View, joiner: Pod) -> JoinerStatus | None:
-    return next((each for each in view.memory.joiners if each.uid == joiner.uid), None)

@@ -74,11 +74,8 @@ def report_unreadable(snapshot: Snapshot, problem: SpecProblem) -> GroupStatus:
         "ScalingDown": Verdict(status=ConditionStatus.UNKNOWN, reason=reason),
         "ScaleLimited": Verdict(status=ConditionStatus.TRUE, reason=reason),
     }
-    return old.model_copy(
-        update={
-            "observed_generation": snapshot.group.generation,
-            "conditions": _timed(verdicts, snapshot),
-        }
+    return old.changed(
+        observed_generation=snapshot.group.generation, conditions=_timed(verdicts, snapshot)
     )
 
 

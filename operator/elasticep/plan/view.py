@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from elasticep.api import names
-from elasticep.api.models import GroupSpec
+from elasticep.api.models import GroupSpec, JoinerState, JoinerStatus
 from elasticep.api.reasons import Progress
 from elasticep.plan import incarnations
 from elasticep.plan.decision import Memory
@@ -206,6 +206,15 @@ class View:
     def leader_serves(self) -> bool:
         """Whether the leader answers and is ready to."""
         return self.leader is not None and self.leader.ready and self.engine is not None
+
+    def record_of(self, joiner: Pod) -> JoinerStatus | None:
+        """What was known of a joiner at the last look; nothing of one that is new."""
+        return next((each for each in self.memory.joiners if each.uid == joiner.uid), None)
+
+    def has_joined(self, joiner: Pod) -> bool:
+        """Whether a joiner's ranks were part of the group at the last look."""
+        known = self.record_of(joiner)
+        return known is not None and known.state is JoinerState.JOINED
 
     def joiner_at(self, offset: int) -> Pod | None:
         """The joiner of the present life at rank ``offset``."""

@@ -136,8 +136,8 @@ class Loss(ReasonWord):
     OPERATION_OVERDUE = (
         "OperationOverdue",
         Outlook.PASSING,
-        "The engine did not end a growth in time, and cannot cancel it.",
-        "A leader that is Ready is kept and goes on serving; if the growth does not end, delete "
+        "The engine did not end a change of its size in time, and cannot cancel it.",
+        "A leader that is Ready is kept and goes on serving; if the change does not end, delete "
         "its pod to start the group again. One that is not Ready is started again by itself. Raise "
         "engine.scaleTimeoutSeconds if loading the model takes longer.",
     )

@@ -130,7 +130,7 @@ class Progress(ReasonWord):
     OPERATION_DROPPED = (
         "OperationDropped",
         Outlook.PASSING,
-        "A growth that was not asked of the engine yet is not wanted any more.",
+        "A change of size that was not asked of the engine yet is not wanted any more.",
         _NOTHING,
     )
 
@@ -140,25 +140,25 @@ class Phase(ReasonWord):
     """How far a change of the EP size has come: the reason of ``ScalingUp`` and ``ScalingDown``.
 
     All but the first three are the engine's own words. Another release may have others; they are
-    reported as they are and mean that the growth is in progress.
+    reported as they are and mean that the change is in progress.
     """
 
     RECORDED = (
         "Recorded",
         Outlook.PASSING,
-        "The growth is in status.operation; whether the engine has been asked is not known.",
+        "The change is in status.operation; whether the engine has been asked is not known.",
         _NOTHING,
     )
     ASKING_AGAIN = (
         "AskingAgain",
         Outlook.PASSING,
-        "The engine shows no sign of having been asked for the growth and is asked again.",
+        "The engine shows no sign of having been asked for the size and is asked again.",
         _NOTHING,
     )
     PROVING_SERVING = (
         "ProvingServing",
         Outlook.PASSING,
-        "The engine counts the new ranks, and a one-token completion is to prove that they serve.",
+        "The engine counts the new size, and a one-token completion is to prove that it serves.",
         _NOTHING,
     )
     WAITING_FOR_COHORT = (
@@ -168,7 +168,7 @@ class Phase(ReasonWord):
         "Wait; if it takes too long, look at the joiner pod's log. "
         "engine.scaleTimeoutSeconds says how long the leader waits.",
     )
-    PENDING = "Pending", Outlook.PASSING, "The engine has taken the growth on.", _NOTHING
+    PENDING = "Pending", Outlook.PASSING, "The engine has taken the change on.", _NOTHING
     JOINING = "Joining", Outlook.PASSING, "The joiner's ranks are being admitted.", _NOTHING
     CONFIGURING_DATA_PLANE = (
         "ConfiguringDataPlane",
@@ -202,17 +202,17 @@ class Phase(ReasonWord):
         _NOTHING,
     )
     WARMING_UP = "WarmingUp", Outlook.PASSING, "The engine gets ready to serve again.", _NOTHING
-    IDLE = "Idle", Outlook.PASSING, "The engine has a growth pending and not begun it.", _NOTHING
+    IDLE = "Idle", Outlook.PASSING, "The engine has a change pending and not begun it.", _NOTHING
     SERVING_EXPANDED = (
         "ServingExpanded",
         Outlook.PASSING,
-        "The engine has grown before and has the next growth pending.",
+        "The engine has grown before and has the next change pending.",
         _NOTHING,
     )
     FAILED = (
         "Failed",
         Outlook.PASSING,
-        "The engine's last growth failed and the next one is pending.",
+        "The engine's last change failed and the next one is pending.",
         _NOTHING,
     )
 
