@@ -16,7 +16,6 @@ from tests.kube.sample_objects import group
 from elasticep.api import names
 from testbed.controlplane import ControlPlane
 
-NOW = datetime.now(UTC).replace(microsecond=0)
 GRAPHS = "AssertionError: Elastic EP scale-up requires decode CUDA graphs to be disabled"
 
 
@@ -93,30 +92,32 @@ def condition(kind: str, value: str, reason: str, message: str = "") -> dict[str
         "status": value,
         "reason": reason,
         "message": message,
-        "lastTransitionTime": NOW.isoformat(),
+        "lastTransitionTime": "2026-01-01T12:00:00Z",
     }
 
 
-STOPPED: dict[str, Any] = {
-    "observedGeneration": 1,
-    "conditions": [
-        condition("Ready", "False", "CudaGraphEnabled", f"the engine exited: {GRAPHS}."),
-        condition("Available", "False", "CudaGraphEnabled", f"the engine exited: {GRAPHS}."),
-        condition("Reconciling", "False", "NothingToDo", "no change is in progress"),
-        condition("Stalled", "True", "CudaGraphEnabled", f"the engine exited: {GRAPHS}."),
-        condition("ScalingUp", "False", "NotScalingUp", "no ranks are being added"),
-    ],
-    "epSize": {"desired": 4, "effective": 0},
-    "failures": {
-        "reason": "CudaGraphEnabled",
-        "count": 2,
-        "lastExitCode": 1,
-        "message": f"the engine exited: {GRAPHS}",
-        "advice": "Remove every CUDA graph flag.",
-        "excerpt": f"loading weights\n{GRAPHS}",
-        "lastFailureAt": (NOW - timedelta(minutes=5)).isoformat(),
-    },
-}
+def stopped() -> dict[str, Any]:
+    """A group that has failed for good, five minutes ago."""
+    return {
+        "observedGeneration": 1,
+        "conditions": [
+            condition("Ready", "False", "CudaGraphEnabled", f"the engine exited: {GRAPHS}."),
+            condition("Available", "False", "CudaGraphEnabled", f"the engine exited: {GRAPHS}."),
+            condition("Reconciling", "False", "NothingToDo", "no change is in progress"),
+            condition("Stalled", "True", "CudaGraphEnabled", f"the engine exited: {GRAPHS}."),
+            condition("ScalingUp", "False", "NotScalingUp", "no ranks are being added"),
+        ],
+        "epSize": {"desired": 4, "effective": 0},
+        "failures": {
+            "reason": "CudaGraphEnabled",
+            "count": 2,
+            "lastExitCode": 1,
+            "message": f"the engine exited: {GRAPHS}",
+            "advice": "Remove every CUDA graph flag.",
+            "excerpt": f"loading weights\n{GRAPHS}",
+            "lastFailureAt": (datetime.now(UTC) - timedelta(minutes=5)).isoformat(),
+        },
+    }
 
 
 def applied(plane: ControlPlane, namespace: str, *, status: dict[str, Any] | None = None) -> None:
@@ -142,7 +143,7 @@ def resume_value(plane: ControlPlane, namespace: str) -> str | None:
 def test_resume_gives_the_annotation_a_value_that_it_never_had(
     plane: ControlPlane, place: str, person: Person
 ) -> None:
-    applied(plane, place, status=STOPPED)
+    applied(plane, place, status=stopped())
     before = stored(plane, place)
 
     values = []
@@ -163,21 +164,21 @@ def test_resume_gives_the_annotation_a_value_that_it_never_had(
 def test_resume_leaves_a_group_alone_that_has_not_failed(
     plane: ControlPlane, place: str, person: Person
 ) -> None:
-    held = condition("Stalled", "True", "TemplateChanged", "the serving pods are kept.")
+    held = condition("Stalled", "True", "NameConflict", "Service lite is another's.")
     applied(plane, place, status={"observedGeneration": 1, "conditions": [held]})
 
     done = person.types("resume", "lite")
 
     assert done.returncode == 0
     assert "no failure" in done.stdout
-    assert "the serving pods are kept." in done.stdout
+    assert "Service lite is another's." in done.stdout
     assert resume_value(plane, place) is None
 
 
 def test_explain_tells_a_stranger_what_is_wrong_and_what_to_do(
     plane: ControlPlane, place: str, person: Person
 ) -> None:
-    applied(plane, place, status=STOPPED)
+    applied(plane, place, status=stopped())
 
     done = person.types("explain", "lite")
 
@@ -202,7 +203,7 @@ def test_explain_says_when_nobody_has_looked_at_a_group(
 def test_explain_says_when_the_status_is_older_than_the_spec(
     plane: ControlPlane, place: str, person: Person
 ) -> None:
-    applied(plane, place, status=STOPPED)
+    applied(plane, place, status=stopped())
     kubectl(plane, "scale", "eepg/lite", "--replicas=2", f"--namespace={place}")
 
     assert "Its spec is newer than this status" in person.types("explain", "lite").stdout
@@ -217,7 +218,7 @@ def test_a_reason_is_explained_without_a_cluster(person: Person) -> None:
 def test_the_options_mean_what_they_mean_to_kubectl(
     plane: ControlPlane, place: str, person: Person
 ) -> None:
-    applied(plane, place, status=STOPPED)
+    applied(plane, place, status=stopped())
 
     assert person.types("explain", "lite", "--context=elsewhere").returncode == 1
     for options in (["-n", place], [f"--namespace={place}"]):
@@ -238,7 +239,7 @@ def test_a_group_that_does_not_exist_is_named(place: str, person: Person, comman
 def test_who_may_not_is_told_what_is_missing(
     plane: ControlPlane, place: str, tmp_path: Path
 ) -> None:
-    applied(plane, place, status=STOPPED)
+    applied(plane, place, status=stopped())
     token = kubectl(plane, "create", "token", "default", f"--namespace={place}").strip()
     powerless = write_kubeconfig(plane, tmp_path / "other", namespace=place, token=token)
 

@@ -72,6 +72,6 @@ def test_an_upgrade_of_the_operator_takes_no_pod_for_outdated() -> None:
 def test_a_scale_is_not_told_as_a_change_of_template() -> None:
     """lws#400: the condition for a rollout turned on creation and on every scale."""
     for planned in (plan(world.snapshot()), plan(states.serving(4)), plan(states.serving(8, 4, 6))):
-        reasons = {condition.reason for condition in planned.status.conditions}
-        assert "TemplateChanged" not in reasons
+        assert planned.status.move is None
+        assert planned.status.retiring == ()
         assert states.condition(planned.status, "ScalingDown") == ("False", "NotScalingDown")
